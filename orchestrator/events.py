@@ -1,0 +1,132 @@
+"""What happens in a session, as frozen plain data. Every subscriber (terminal, log, JSON) gets the same events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`agent` is the name of the agent it is about, `t` the seconds since the session began."""
+
+    type: ClassVar[str] = "event"
+    agent: str
+    t: float
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStarted(Event):
+    type: ClassVar[str] = "agent_started"
+    role: str
+    parent: str | None
+    task: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFinished(Event):
+    """`status` and `stop_reason` as in the result; figures are totals of this agent alone."""
+
+    type: ClassVar[str] = "agent_finished"
+    status: str
+    stop_reason: str
+    turns: int
+    tool_calls: int
+    tokens: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(Event):
+    type: ClassVar[str] = "turn_started"
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished(Event):
+    """After each model call: the agent's totals so far."""
+
+    type: ClassVar[str] = "turn_finished"
+    turn: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Event):
+    """A piece of the reply as it streams."""
+
+    type: ClassVar[str] = "text"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking(Event):
+    type: ClassVar[str] = "thinking"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyVoided(Event):
+    """The text streamed since the turn began does not count; the request is sent again."""
+
+    type: ClassVar[str] = "reply_voided"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted(Event):
+    type: ClassVar[str] = "tool_started"
+    call_id: str
+    tool: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished(Event):
+    type: ClassVar[str] = "tool_finished"
+    call_id: str
+    tool: str
+    ok: bool
+    summary: str
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Retry(Event):
+    """A model request failed in a way that can pass and is tried again after `delay_s` seconds."""
+
+    type: ClassVar[str] = "retry"
+    attempt: int
+    attempts: int
+    delay_s: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Event):
+    """A slow step says where it is; the newest replaces the one before."""
+
+    type: ClassVar[str] = "progress"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(Event):
+    """Something the user should know: `level` is `info`, `warning` or `error`."""
+
+    type: ClassVar[str] = "notice"
+    level: str
+    message: str
+    hint: str = ""
+
+
+Emit = Callable[[Event], None]
+
+
+def as_dict(event: Event) -> dict[str, Any]:
+    """The event as one JSON object, its type first."""
+    return {"type": event.type, **asdict(event)}

@@ -1,0 +1,122 @@
+"""What a model is to the rest of orch: a request goes in, a stream of pieces comes out.
+
+Implemented by `openai_wire`, `anthropic_wire`, `litellm_model` and `scout`. A stream ends with exactly one `Done`, or
+raises `ModelError`. Cancelling the consumer closes the connection. Implementations never run tools and never print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from orchestrator.messages import Message, ToolCall, Usage
+
+FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """A tool as the model is told about it; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call of a model. `messages` is not mutated while the request is in flight."""
+
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...] = ()
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    cache_key: str = ""
+    """Requests that share a prefix share this key (one per role and session)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallReady:
+    """A tool call whose arguments are complete, sent while the rest of the reply may still be streaming."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The attempt failed and another follows after `delay` seconds; every piece of this request so far is void."""
+
+    attempt: int
+    attempts: int
+    delay: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The whole answer of one model call."""
+
+    message: Message
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: FinishReason = "stop"
+    usage_estimated: bool = False
+    """The provider reported no usage; the figures are an estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    reply: Reply
+
+
+Piece = TextDelta | ReasoningDelta | CallReady | Retrying | Done
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """Limits in tokens and prices in USD per token; `None` where the table does not know the model."""
+
+    window: int | None = None
+    max_output: int | None = None
+    input_price: float | None = None
+    output_price: float | None = None
+    cache_read_price: float | None = None
+    cache_write_price: float | None = None
+
+    def cost(self, usage: Usage) -> float | None:
+        """USD of `usage`, or `None` when the prices are unknown (never 0 for unknown)."""
+        if self.input_price is None or self.output_price is None:
+            return None
+        read = self.input_price if self.cache_read_price is None else self.cache_read_price
+        write = self.input_price if self.cache_write_price is None else self.cache_write_price
+        return (
+            usage.input_tokens * self.input_price
+            + usage.output_tokens * self.output_price
+            + usage.cache_read_tokens * read
+            + usage.cache_write_tokens * write
+        )
+
+
+class Model(Protocol):
+    """One model that can be asked; the same object serves any number of agents at the same time."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[Piece]: ...
+
+    async def aclose(self) -> None: ...

@@ -1,0 +1,77 @@
+"""The outcome of a run as the json contract has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from orchestrator.messages import Usage
+
+Status = Literal["ok", "incomplete", "denied", "failed", "aborted"]
+StopReason = Literal["done", "max_turns", "budget", "timeout", "loop_guard", "denied", "error", "aborted"]
+CitationStatus = Literal["verified", "moved", "unverified"]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A place in the workspace that the answer rests on, with the verdict of the check."""
+
+    path: str
+    line: int
+    end_line: int
+    quote: str
+    kind: str
+    status: CitationStatus
+    agent: str
+    note: str = ""
+    """Why it is not verified, or where it was moved from. Not part of the json result."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSummary:
+    name: str
+    role: str
+    parent: str | None
+    status: Status
+    stop_reason: StopReason
+    turns: int
+    tool_calls: int
+    usage: Usage
+    cost_usd: float | None
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorInfo:
+    type: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`cost_usd` is `None` when a price is unknown. `denied` lists every refused tool call in one line each."""
+
+    session_id: str
+    status: Status
+    stop_reason: StopReason
+    answer: str
+    model: str
+    citations: Sequence[Citation] = ()
+    agents: Sequence[AgentSummary] = ()
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    duration_s: float = 0.0
+    denied: Sequence[str] = ()
+    error: ErrorInfo | None = None
+    exit_code: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of the json contract, schema 1."""
+        data = asdict(self)
+        exit_code = data.pop("exit_code")
+        assert isinstance(exit_code, int)
+        for citation in data["citations"]:
+            del citation["note"]
+        return {"schema": 1, **data}

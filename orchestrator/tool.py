@@ -1,0 +1,259 @@
+"""What a tool is, and what it may use. Tool files import this module and `orchestrator.errors`, nothing else of orch.
+
+A tool file defines one subclass of `Tool` and one instance of it named `TOOL`. A tool knows nothing of permissions,
+modes, agents or screens; what it needs from outside reaches it through `ToolContext`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+OccurrenceKind = Literal["definition", "import", "call", "reference", "attribute", "comment", "string", "doc", "other"]
+
+
+class Args(BaseModel):
+    """Base of every tool's arguments: unknown fields are an error, values are frozen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Lines of a file that the model is shown, `lines[0]` being line `first`. Citations are checked against these."""
+
+    path: str
+    first: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """`output` goes to the model; `display` (one line) to the user; `shown` to the citation check.
+
+    `report` is set only by the tool that ends a sub-agent: the report as plain data.
+    """
+
+    output: str
+    display: str = ""
+    shown: tuple[Shown, ...] = ()
+    report: Mapping[str, Any] | None = None
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A resolved path (links followed) inside the workspace. `path` is relative, with `/`; `.` is the root."""
+
+    path: str
+    absolute: Path
+    is_dir: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A decoded file; `text` has no BOM and keeps its line endings."""
+
+    path: str
+    text: str
+    encoding: str
+    size: int
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines without their ends (LF or CRLF), counted the way that grep and editors count."""
+        lines = self.text.split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        return [line.removesuffix("\r") for line in lines] if "\r" in self.text else lines
+
+
+class Files(Protocol):
+    """The files of one workspace.
+
+    Raises `ToolError` with one of the codes `not_found`, `outside_workspace`, `is_directory`, `binary`, `special_file`,
+    `too_large`, `invalid_path`, `denied`.
+    """
+
+    @property
+    def root(self) -> Path: ...
+
+    def locate(self, path: str) -> Located:
+        """Resolve `path` (relative to the root, or absolute inside it) to something that exists."""
+
+    def read_text(self, path: str) -> TextFile:
+        """Read a regular text file without blocking on anything else; re-checked after opening."""
+
+
+# --- search ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """`pattern` is a regular expression unless `literal`; `under` are files or folders; `globs` as ripgrep's `-g`."""
+
+    pattern: str
+    literal: bool = False
+    word: bool = False
+    ignore_case: bool = False
+    under: tuple[str, ...] = (".",)
+    globs: tuple[str, ...] = ()
+    context: int = 0
+    hidden: bool = False
+    per_file: int = 50
+    limit: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    path: str
+    line: int
+    text: str
+    is_context: bool = False
+    preview: str = ""
+    """A line too long to show, cut around its first match with marks; empty for other lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """`rows` in order of path and line; `total` and `files` count all hits, also those cut by the limits."""
+
+    rows: tuple[Match, ...]
+    total: int
+    files: int
+    notes: tuple[str, ...] = ()
+
+
+class Search(Protocol):
+    """Text search that honours .gitignore; ripgrep where there is one, else Python with the same results."""
+
+    async def grep(self, query: SearchQuery) -> Matches: ...
+
+    async def files_with(self, query: SearchQuery) -> Sequence[str]:
+        """Paths of the files that match, sorted."""
+
+    async def list_files(self, under: str = ".", globs: Sequence[str] = (), hidden: bool = False) -> Sequence[str]:
+        """Paths of all files below `under` that git would not ignore, sorted."""
+
+
+# --- code ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A definition. `qualified` has the enclosing names (`Session.send`), `doc` the docstring's first line.
+
+    `lines` are the lines of the file, with their numbers, that `signature` and `doc` come from.
+    """
+
+    name: str
+    kind: str
+    qualified: str
+    path: str
+    line: int
+    end_line: int
+    signature: str = ""
+    doc: str = ""
+    lines: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A place where a name stands. `scope` is the enclosing function or class, qualified; `column` counts from 1.
+
+    `text` is the whole line and `preview` what to show of it if it is long, else empty. `name` is what stands there, if
+    that is not the name asked for: what is called or imported.
+    """
+
+    path: str
+    line: int
+    column: int
+    kind: OccurrenceKind
+    text: str
+    scope: str = ""
+    preview: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """Every place in order of path and line; `notes` say what was left out and why."""
+
+    rows: tuple[Occurrence, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """Definitions in order of path and line. `unread` files were not looked at because there were enough already."""
+
+    rows: tuple[Symbol, ...]
+    unread: int = 0
+
+
+class Code(Protocol):
+    """What the code says, by tree-sitter; other languages by words. Raises the `ToolError`s of `Files` and `Search`."""
+
+    async def symbols(self, under: Sequence[str], name: str = "", limit: int | None = None) -> Symbols:
+        """Definitions of the files and folders named.
+
+        `name`: only those with this simple or qualified name; `*` and `?` stand for any characters. `limit`: enough
+        rows; reading stops after the file that reaches it.
+        """
+
+    async def occurrences(self, name: str, under: Sequence[str] = (".",), globs: Sequence[str] = ()) -> Occurrences:
+        """Every whole-word place of `name`, which may be qualified (`Session.send`)."""
+
+    async def calls(self, path: str, first: int, last: int) -> Sequence[Occurrence]:
+        """The calls on the lines `first` to `last` of a file; `name` of each is what is called."""
+
+    async def near(self, name: str, under: Sequence[str] = (".",)) -> Sequence[tuple[str, str, int]]:
+        """Names that resemble one that is not there, best first: the name, and the path and line of one place of it."""
+
+
+# --- context ---------------------------------------------------------------------------------------------------------
+
+Spawn = Callable[[str, str, str], Awaitable[ToolResult]]
+"""`spawn(role, task, context)` runs a sub-agent to its end and gives its report as the tool result."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool may use while it runs."""
+
+    files: Files
+    search: Search
+    code: Code
+    agent: str = "parent"
+    spawn: Spawn | None = None
+    progress: Callable[[str], None] = field(default=lambda text: None)
+
+
+A = TypeVar("A", bound=Args)
+
+
+class Tool(ABC, Generic[A]):
+    """One thing that a model can ask for."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    args: type[A]
+    read_only: ClassVar[bool] = True
+    """Changes nothing: may run beside others and start while the reply still streams."""
+    eager: ClassVar[bool] = True
+    """A read-only tool that may start before the reply is complete (`delegate` and `report` may not)."""
+    timeout: ClassVar[float] = 60.0
+    """Seconds; 0 for a tool that keeps its own limits."""
+    max_output: ClassVar[int] = 50_000
+    """Characters that reach the model; head and tail are kept."""
+
+    @abstractmethod
+    async def run(self, args: A, context: ToolContext) -> ToolResult:
+        """Do it. Raises `ToolError` for what the model can act on; any other exception is a bug."""

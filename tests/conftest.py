@@ -1,0 +1,24 @@
+"""What every test gets: the checkout on the path (for `tests.support`), and a home of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.append(str(ROOT))
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """`ORCH_HOME` in a fresh folder, and none of the user's keys or settings."""
+    home = tmp_path_factory.mktemp("orch-home")
+    for name in [n for n in os.environ if n.startswith("ORCH_") or n.endswith(("_API_KEY", "_API_BASE", "_BASE_URL"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("ORCH_HOME", str(home))
+    yield home
