@@ -1,0 +1,275 @@
+"""Every provider that orch has no wire for, through litellm. The only module that imports it, at the first request."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Any, Final
+
+from orchestrator.errors import ModelError
+from orchestrator.exchange import header_safe
+from orchestrator.litellm_errors import from_litellm
+from orchestrator.litellm_text import LitellmReply, as_messages, as_tool
+from orchestrator.model import Done, ModelInfo, ModelRequest, Piece
+from orchestrator.model_errors import HINTS
+from orchestrator.wire_text import output_limit_in, output_room
+
+_AT_IMPORT: Final = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_MODE": "PRODUCTION",  # else it loads the `.env` of a folder above its own into our environment
+    "LITELLM_LOG": "ERROR",
+    "LITELLM_SUPPRESS_STARTUP_OUTPUT": "true",
+}
+_ALWAYS: Final = {"LITELLM_OFFLINE_MODE": "true", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True"}
+"""No catalogue, tokenizer or header list is fetched; the requests to the model are the only ones."""
+_LOGGERS: Final = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+_DROPPABLE: Final = ("stream_options", "temperature", "prompt_cache_key")
+_WANT_A_KEY: Final = ("openai/", "anthropic/")
+"""litellm sends nothing to these without a key, also where the server wants none."""
+_CACHE_POINTS: Final = ({"location": "message", "role": "system"}, {"location": "message", "index": -1})
+"""Claude keeps in its prompt cache what ends here."""
+_CLOSE_LIMIT: Final = 2.0
+"""Seconds that closing may take."""
+_SPARE: Final = 30.0
+"""Seconds by which litellm's own time limit is later than ours."""
+
+
+class LitellmModel:
+    """A model under litellm's own name for it (`bedrock/…`, `vertex_ai/…`, `openai/…`).
+
+    `name` is what the user sees, `base_url` and `api_key` are `None` where litellm finds them itself, `quirks` those of
+    the provider's wire, `idle_timeout` the seconds of silence after which a stream counts as broken.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        model: str,
+        base_url: str | None,
+        api_key: str | None,
+        info: ModelInfo,
+        quirks: Mapping[str, object] = {},
+        idle_timeout: float = 120.0,
+    ) -> None:
+        self._name = name
+        self._model = model
+        self._info = info
+        self._key = header_safe(name, api_key)
+        self._base_url = base_url or ""
+        self._quirks = quirks
+        self._idle_timeout = idle_timeout
+        self._where = {name: value for name, value in (("api_base", base_url), ("api_key", self._key)) if value}
+        if base_url and not self._key and model.startswith(_WANT_A_KEY):
+            self._where["api_key"] = "none"
+        self._claude = "claude" in model or model.startswith("anthropic/")
+        self._without: set[str] = set()
+        self._litellm: Any = None
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._info
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        """One answer; raises `ModelError`."""
+        if self._litellm is None:
+            self._litellm = await asyncio.to_thread(import_litellm)
+        limit = request.max_output_tokens or (self._info.max_output if self._claude else None)
+        while True:
+            arguments = self._arguments(request, limit)
+            try:
+                async with aclosing(self._answer(request, arguments)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except ModelError as error:
+                room = output_limit_in(error.message) if limit else None
+                if limit and room and room < limit:
+                    limit = room
+                elif not self._adapt(error, arguments):
+                    raise
+
+    async def aclose(self) -> None:
+        """Close litellm's connections, those of every `LitellmModel`, on the running loop; safe to call twice.
+
+        Call it when the session ends: what litellm has open then would be reported at exit.
+        """
+        if self._litellm is None:
+            return
+        for closing in (self._end_logging, self._close_clients, self._forget_clients):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_LIMIT):
+                    await closing()
+
+    async def _end_logging(self) -> None:
+        from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER as worker
+
+        await worker.flush()
+        await worker.stop()
+
+    async def _close_clients(self) -> None:
+        await self._litellm.close_litellm_async_clients()
+        shared = vars(self._litellm).get("module_level_aclient")
+        if shared is not None:
+            await shared.close()
+
+    async def _forget_clients(self) -> None:
+        """A client that belongs to this loop must not be found by the next; dropping one starts a task of its own."""
+        others = asyncio.all_tasks()
+        self._litellm.in_memory_llm_clients_cache.flush_cache()
+        started = asyncio.all_tasks() - others
+        if started:
+            await asyncio.wait(started)
+
+    async def _answer(self, request: ModelRequest, arguments: Mapping[str, Any]) -> AsyncGenerator[Piece, None]:
+        reply = LitellmReply(request)
+        async with self._opened(arguments) as stream:
+            async with aclosing(self._chunks(stream)) as chunks:
+                async for chunk in chunks:
+                    counted = "usage" in chunk and not _reports_usage(stream)
+                    for piece in reply.feed(chunk, counted=counted):
+                        yield piece
+            if not _ended_well(stream):
+                message = f"{self._name}: the answer broke off before its end."
+                raise ModelError("connection", message, HINTS["connection"])
+        for piece in reply.close():
+            yield piece
+        yield Done(reply.reply())
+
+    @asynccontextmanager
+    async def _opened(self, arguments: Mapping[str, Any]) -> AsyncIterator[Any]:
+        """The stream of one request; closed on the way out, whatever ended it."""
+        async with self._guarded(begun=False):
+            stream = await _uncut(self._litellm.acompletion(**arguments))
+        try:
+            yield stream
+        finally:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_LIMIT):
+                    await stream.aclose()
+
+    async def _chunks(self, stream: Any) -> AsyncGenerator[dict[str, Any], None]:
+        while True:
+            async with self._guarded(begun=True):
+                chunk = await anext(stream, None)
+            if chunk is None:
+                return
+            yield chunk.model_dump(exclude_none=True)
+
+    @asynccontextmanager
+    async def _guarded(self, *, begun: bool) -> AsyncIterator[None]:
+        """What litellm raises becomes `ModelError`, and so does silence."""
+        try:
+            async with asyncio.timeout(self._idle_timeout):
+                yield
+        except TimeoutError as error:
+            message = f"{self._name} sent nothing for {self._idle_timeout:g} s."
+            raise ModelError("connection", message, HINTS["connection"]) from error
+        except Exception as error:  # it lets errors of any provider's own library through
+            where = self._base_url
+            raise from_litellm(self._name, error, begun=begun, address=where, secret=self._key) from error
+
+    def _adapt(self, error: ModelError, arguments: Mapping[str, Any]) -> bool:
+        """Leave out from now on the field that the provider says it does not take."""
+        if error.kind != "bad_request":
+            return False
+        refused = [name for name in _DROPPABLE if name in arguments and name in error.message]
+        self._without.update(refused)
+        return bool(refused)
+
+    def _arguments(self, request: ModelRequest, limit: int | None) -> dict[str, Any]:
+        reasoning = str(self._quirks.get("send_reasoning", ""))
+        fields: dict[str, Any] = {
+            "model": self._model,
+            "messages": as_messages(request, reasoning=reasoning, claude=self._claude),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "drop_params": True,
+            "max_retries": 0,
+            "timeout": self._idle_timeout + _SPARE,
+            **self._where,
+        }
+        if request.tools:
+            fields["tools"] = [as_tool(tool) for tool in request.tools]
+        if limit:
+            size = len(json.dumps([fields["messages"], fields.get("tools")]))
+            fields["max_tokens"] = output_room(limit, self._info.window, size)
+        if request.temperature is not None:
+            fields["temperature"] = request.temperature
+        if self._quirks.get("prompt_cache_key") and request.cache_key:
+            fields["prompt_cache_key"] = request.cache_key
+        if self._quirks.get("extra_body"):
+            fields["extra_body"] = self._quirks["extra_body"]
+        if self._claude:
+            fields["cache_control_injection_points"] = _CACHE_POINTS
+        return {name: value for name, value in fields.items() if name not in self._without}
+
+
+def import_litellm() -> Any:
+    """litellm, kept from the network, from the terminal and from the files of the working folder."""
+    before = {name: os.environ.get(name) for name in _AT_IMPORT}
+    os.environ.update({**_AT_IMPORT, **_ALWAYS})
+    try:
+        import litellm
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.disable_streaming_logging = True
+    litellm.disable_aiohttp_transport = True  # its sessions are reported as unclosed, its large bodies as a fault
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    return litellm
+
+
+async def _uncut(preparing: Coroutine[Any, Any, Any]) -> Any:
+    """The result of litellm's `acompletion`, which prepares its request in a thread.
+
+    A cancel that hits it there would lose a coroutine that the thread hands over, to be reported as never awaited
+    (B180). So it waits those milliseconds, one second at the most.
+    """
+    asking = asyncio.ensure_future(preparing)
+    try:
+        return await asyncio.shield(asking)
+    except asyncio.CancelledError:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1.0):
+                while _is_in_thread(asking):
+                    await asyncio.sleep(0.001)
+        raise
+    finally:
+        if asking.cancel():
+            await asyncio.wait([asking])
+
+
+def _is_in_thread(asking: asyncio.Future[Any]) -> bool:
+    """Whether the innermost coroutine is `acompletion` itself, which awaits nothing else but its thread."""
+    if asking.done() or not isinstance(asking, asyncio.Task):
+        return False
+    innermost: Any = asking.get_coro()
+    while inspect.iscoroutine(innermost.cr_await):
+        innermost = innermost.cr_await
+    return bool(innermost.cr_code.co_name == "acompletion")
+
+
+def _reports_usage(stream: Any) -> bool:
+    """Whether the provider itself gave figures; without them litellm counts, and says nothing of it."""
+    return any(getattr(chunk, "usage", None) is not None for chunk in stream.chunks)
+
+
+def _ended_well(stream: Any) -> bool:
+    """Whether the provider said why it stopped; without that litellm makes up a reason."""
+    return bool(stream.received_finish_reason or stream.intermittent_finish_reason)
