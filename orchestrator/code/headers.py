@@ -1,0 +1,125 @@
+"""What stands above and at the head of a definition: its signature, its bases, the first line of its documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.code.rules import Rules, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_MODIFIERS = re.compile(rb"[\w \t]*")
+
+
+class Header(NamedTuple):
+    """The text of a definition up to its body, on one line, and the lines that it comes from."""
+
+    text: str
+    first: int
+    last: int
+
+
+class Doc(NamedTuple):
+    """The first line of a definition's documentation."""
+
+    text: str = ""
+    line: int = 0
+
+
+def header_of(node: Node, name: Node, data: bytes, rules: Rules) -> Header:
+    """The header of the definition `node` of `name`, without what decorates it."""
+    start = min(node.start_byte, name.parent.start_byte if name.parent else name.start_byte)
+    start = max([start, *_decoration_ends(node, name, rules)])
+    before = data[data.rfind(b"\n", 0, start) + 1 : start]
+    if _MODIFIERS.fullmatch(before):
+        start -= len(before.lstrip())
+    body = node.child_by_field_name("body")
+    value = node.child_by_field_name("value") if body is None else None
+    inner = value.child_by_field_name("body") if value is not None else None
+    end = next((part.start_byte for part in (body, inner) if part is not None), node.end_byte)
+    text = data[start:end].decode("utf-8", "replace")
+    first = name.start_point.row + 1 - data.count(b"\n", start + len(text) - len(text.lstrip()), name.start_byte)
+    text = text.strip()
+    if body is None and inner is None:
+        text = text.split("\n", 1)[0]
+    shown = " ".join(text.split()).rstrip(" {;").removesuffix("=>").removesuffix(" =").rstrip()
+    return Header(shown, first, first + text.count("\n"))
+
+
+def _decoration_ends(node: Node, name: Node, rules: Rules) -> Iterator[int]:
+    """Where decorators, annotations and attributes end that stand before the name."""
+    children = [child for child in node.children if child.start_byte < name.start_byte]
+    children += [inner for child in children if child.type == "modifiers" for inner in child.children]
+    yield from (child.end_byte for child in children if child.type in rules.decorations)
+
+
+_ARGUMENTS = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\b\w+\s*=\s*[^,()]*(?:\([^()]*\))?")
+_PARAMETERS = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)")
+_BASE = re.compile(r"[\w$]+(?:(?:\.|::|\\)[\w$]+)*")
+_BASE_WORDS = words(
+    "class extends implements public private protected virtual with final abstract struct interface trait enum end"
+)
+
+
+def bases_of(header: str, name: str, *, in_parentheses: bool = False) -> Iterator[str]:
+    """The last parts of the names of the classes that the header of the class `name` builds on.
+
+    Type arguments are left out, and parameters too unless the language names the bases `in_parentheses`.
+    """
+    implemented = re.match(r"(?:unsafe )?impl\b(.*?) for ", header)
+    rest = implemented[1] if implemented else header.partition("{")[0].partition(name)[2].partition(" where ")[0]
+    pattern = _ARGUMENTS if in_parentheses else _PARAMETERS
+    while (shorter := pattern.sub("", rest)) != rest:
+        rest = shorter
+    for word in _BASE.findall(rest):
+        if word not in _BASE_WORDS:
+            yield re.split(r"\.|::|\\", word)[-1]
+
+
+def docstring_of(node: Node) -> Doc:
+    """The docstring that is the first statement in the body of `node`."""
+    body = node.child_by_field_name("body")
+    first = body.named_child(0) if body is not None and body.named_child_count else None
+    string = first.named_child(0) if first is not None and first.type == "expression_statement" else None
+    if string is None or string.type != "string":
+        return Doc()
+    content = b"".join(part.text or b"" for part in string.named_children if part.type == "string_content")
+    text = content.decode("utf-8", "replace")
+    skipped = text[: len(text) - len(text.lstrip())].count("\n")
+    return Doc(text.strip().split("\n", 1)[0].strip(), string.start_point.row + 1 + skipped)
+
+
+def comment_above(node: Node, rules: Rules) -> Doc:
+    """The first line of the comments that end right above a definition (and above what decorates it)."""
+    top = node
+    while (
+        top.parent is not None and top.parent.parent is not None and top.parent.start_point.row == top.start_point.row
+    ):
+        top = top.parent
+    first, above = top, top.prev_sibling
+    while above is not None and above.end_point.row + (above.end_point.column > 0) >= first.start_point.row:
+        if above.type not in rules.comments and not above.type.startswith(("attribute", "decorator", "annotation")):
+            break
+        if above.prev_sibling is not None and above.prev_sibling.end_point.row == above.start_point.row:
+            break  # a comment at the end of the line before
+        first, above = above, above.prev_sibling
+    return _first_line(first) if first.type in rules.comments else Doc()
+
+
+_MARKS = re.compile(r"^\s*(?:/\*+!?|\*+/?|//+!?|#+)?\s*|\s*\*+/\s*$")
+_TAGS = re.compile(r"</?[a-z]+/?>")
+
+
+def _first_line(comment: Node) -> Doc:
+    for row, line in enumerate(
+        (comment.text or b"").decode("utf-8", "replace").split("\n"), comment.start_point.row + 1
+    ):
+        plain = _MARKS.sub("", line)
+        if line.lstrip().startswith("///"):
+            plain = _TAGS.sub("", plain)
+        if plain.strip():
+            return Doc(plain.strip(), row)
+    return Doc()

@@ -1,0 +1,264 @@
+"""`CodeIndex`: facts about the code of a workspace. The text search is asked first; what it names is parsed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from orchestrator.code.calls import calls_in
+from orchestrator.code.imports import imports_in
+from orchestrator.code.languages import language_by_name
+from orchestrator.code.near import anywhere_pattern, candidates, definitions_pattern, rank
+from orchestrator.code.occurrences import FileOccurrences
+from orchestrator.code.outline import FileSymbol
+from orchestrator.code.qualified import Fit, parse_name
+from orchestrator.code.reading import Reader
+from orchestrator.code.tasks import occurrences_task, symbols_task
+from orchestrator.code.workers import run_over
+from orchestrator.errors import ToolError
+from orchestrator.text_cut import cut_line
+from orchestrator.tool import Files, Match, Occurrence, Occurrences, Search, SearchQuery, Symbol, Symbols
+
+MAX_NAME = 300
+"""Characters of the longest name that is looked for."""
+MAX_SHOWN = 200
+"""Characters of a line that is shown whole."""
+_SOME_FILES = 64
+"""Files that are read at once when only the first symbols are wanted."""
+_NEAR_ROWS = 4000
+_NO_NAMES = ("!*.po", "!*.json", "!*.svg", "!*.csv", "!*.lock", "!*.map", "!*.min.*", "!*.html", "!*.xml")
+"""Files with much text and few names of code."""
+
+_VENDORED = re.compile(
+    r"(?:^|/)(node_modules|vendor|vendored|_vendor|third[_-]party|site-packages|bower_components|extern|external)/"
+)
+
+
+class CodeIndex:
+    """`Code` over the files of one workspace. Nothing is built beforehand and nothing is kept between calls."""
+
+    def __init__(self, files: Files, search: Search) -> None:
+        self._files = files
+        self._search = search
+
+    async def occurrences(self, name: str, under: Sequence[str] = (".",), globs: Sequence[str] = ()) -> Occurrences:
+        """Every place of `name`. Raises `ToolError('invalid_name')` for one that cannot stand on a line of code.
+
+        A qualified name (`Session.send`, `requests.Session`) gives the places that belong to the qualifier as far as
+        the syntax of each file tells: definitions and `self` inside it, receivers and imports that name it. Places of
+        the last part whose receiver does not tell are kept if the qualifier is a class that defines the name, and
+        counted in a note; those that belong to something else are left out and counted.
+        """
+        wanted = parse_name(_checked(name))
+        query = SearchQuery(wanted.last, literal=True, under=tuple(under), globs=tuple(globs))
+        paths = await self._search.files_with(query)
+        reader = Reader(self._files)
+        results = await run_over(occurrences_task(name), paths, reader.read)
+        found = [(path, result) for path, result in zip(paths, results, strict=True) if result is not None]
+        rows = [row for path, result in found for row in _rows(path, result)]
+        notes = [*reader.notes(), *_notes(found)]
+        if wanted.qualifier:
+            rows, about = _belonging(rows, wanted.last, ".".join(wanted.qualifier))
+            notes += about
+        occurrences = tuple(row for row, _ in rows)
+        return Occurrences(occurrences, (*notes, *_vendored(occurrences)))
+
+    async def symbols(self, under: Sequence[str] = (".",), name: str = "", limit: int | None = None) -> Symbols:
+        """See `Code`. Headings of documents are given only for a document that `under` names itself."""
+        paths = await self._with_symbols(under, name)
+        reader = Reader(self._files)
+        rows: list[Symbol] = []
+        is_called = _name_filter(name)
+        step = len(paths) if limit is None else _SOME_FILES
+        for first in range(0, len(paths), max(step, 1)):
+            some = paths[first : first + step]
+            results = await run_over(symbols_task(), some, reader.read)
+            for path, result in zip(some, results, strict=True):
+                rows += (_symbol(path, symbol) for symbol in result or () if is_called(symbol))
+            if limit is not None and len(rows) > limit:
+                return Symbols(tuple(rows), max(0, len(paths) - first - step))
+        return Symbols(tuple(rows))
+
+    async def calls(self, path: str, first: int, last: int) -> Sequence[Occurrence]:
+        """The calls on the lines `first` to `last` of the file at `path`."""
+        file = self._files.read_text(path)
+        found = calls_in(file.path, file.text.encode("utf-8", "surrogatepass"), first, last)
+        return tuple(
+            Occurrence(
+                file.path,
+                call.line,
+                call.column,
+                "call",
+                call.text,
+                call.scope,
+                preview(call.text, call.column),
+                call.name,
+            )
+            for call in found
+        )
+
+    async def calls_from(self, path: str, line: int) -> Sequence[Occurrence]:
+        """The calls made inside the innermost definition that holds `line` of the file at `path`, else by that line."""
+        listed = await self.symbols((path,))
+        around = [symbol for symbol in listed.rows if symbol.line <= line <= symbol.end_line]
+        if not around:
+            return await self.calls(path, line, line)
+        inner = min(around, key=lambda symbol: symbol.end_line - symbol.line)
+        return await self.calls(path, inner.line, inner.end_line)
+
+    async def imports_of(self, path: str) -> Sequence[Occurrence]:
+        """What the file at `path` imports; `name` of each is the module or the name in full, as written."""
+        file = self._files.read_text(path)
+        found = imports_in(file.path, file.text.encode("utf-8", "surrogatepass"))
+        return tuple(Occurrence(file.path, row.line, 1, "import", row.text, name=row.name) for row in found)
+
+    async def subclasses(self, name: str, under: Sequence[str] = (".",)) -> Sequence[Symbol]:
+        """The classes, and Rust's `impl` blocks, whose header names the class `name` as one that they build on."""
+        last = parse_name(_checked(name)).last
+        paths = await self._search.files_with(SearchQuery(last, literal=True, under=tuple(under)))
+        results = await run_over(symbols_task(), paths, Reader(self._files).read)
+        return tuple(
+            _symbol(path, symbol)
+            for path, result in zip(paths, results, strict=True)
+            for symbol in result or ()
+            if last in symbol.bases
+        )
+
+    async def near(self, name: str, under: Sequence[str] = (".",)) -> Sequence[tuple[str, str, int]]:
+        """Names that resemble `name`: first among those that are defined, then among all.
+
+        For a qualified name whose last part is defined elsewhere these are the definitions of that part.
+        """
+        wanted = parse_name(_checked(name))
+        if wanted.qualifier:
+            others = await self.occurrences(wanted.last, under)
+            defined = [row for row in others.rows if row.kind == "definition"]
+            if defined:
+                return [(f"{row.scope}.{wanted.last}".lstrip("."), row.path, row.line) for row in defined[:5]]
+        rows: list[Match] = []
+        for pattern in (definitions_pattern(wanted.last), anywhere_pattern(wanted.last)):
+            query = SearchQuery(
+                pattern,
+                ignore_case=True,
+                under=tuple(under),
+                globs=_NO_NAMES,
+                per_file=_NEAR_ROWS // 10,
+                limit=_NEAR_ROWS,
+            )
+            rows += (await self._search.grep(query)).rows
+        best = rank(wanted.last, candidates(rows, anywhere_pattern(wanted.last)))
+        return [(each.name, each.path, each.line) for each in best]
+
+    async def _with_symbols(self, under: Sequence[str], name: str) -> list[str]:
+        """The files that can have the symbols asked for."""
+        named = [located.path for each in under if not (located := self._files.locate(each)).is_dir]
+        part = max(re.split(r"[*?.]|::", name), key=len)
+        if part:
+            found = await self._search.files_with(SearchQuery(part, literal=True, under=tuple(under)))
+        else:
+            listed = [await self._search.list_files(each) for each in under if each not in named]
+            found = sorted({*named, *(path for paths in listed for path in paths)})
+        return [path for path in found if path in named or _can_define(path)]
+
+
+def _checked(name: str) -> str:
+    if not name.strip() or "\n" in name or "\0" in name or len(name) > MAX_NAME:
+        raise ToolError(
+            "invalid_name", f"The name must be text within one line, of 1 to {MAX_NAME} characters.", got=name[:80]
+        )
+    return name
+
+
+def preview(line: str, column: int) -> str:
+    """What to show of a line that is too long to be shown whole, around the `column`; else nothing."""
+    text = line.strip()
+    if len(text) <= MAX_SHOWN:
+        return ""
+    return cut_line(text, MAX_SHOWN, max(0, column - 1 - (len(line) - len(line.lstrip()))))
+
+
+# --- occurrences -----------------------------------------------------------------------------------------------------
+
+_Row = tuple[Occurrence, Fit]
+
+
+def _rows(path: str, result: FileOccurrences) -> Iterator[_Row]:
+    for place in result.places:
+        shown = preview(place.text, place.column)
+        row = Occurrence(path, place.line, place.column, place.kind, place.text, place.scope, shown)
+        yield row, place.fit
+
+
+def _belonging(rows: Sequence[_Row], last: str, owner: str) -> tuple[list[_Row], list[str]]:
+    """The rows that belong to the qualifier `owner`, and what is to be said about the others."""
+    by_fit = Counter(fit for _, fit in rows)
+    if not by_fit["yes"]:
+        return [], [f"no {last} that belongs to {owner}; {by_fit.total()} places of {last} otherwise"] if rows else []
+    is_method = any(fit == "yes" and row.kind == "definition" and row.scope for row, fit in rows)
+    kept: list[_Row] = [(row, fit) for row, fit in rows if fit == "yes" or (is_method and fit == "maybe")]
+    notes = []
+    if is_method and by_fit["maybe"]:
+        notes.append(f"{by_fit['maybe']} of these have a receiver whose type the syntax does not tell")
+    if len(kept) < len(rows):
+        notes.append(f"{len(rows) - len(kept)} places of {last} that do not belong to {owner}, or may not, left out")
+    return kept, notes
+
+
+def _notes(found: Sequence[tuple[str, FileOccurrences]]) -> Iterator[str]:
+    hidden = {path: result.hidden for path, result in found if result.hidden}
+    if hidden:
+        named = ", ".join(f"{path} ({count})" for path, count in list(hidden.items())[:3])
+        more = f" and {len(hidden) - 3} more files" if len(hidden) > 3 else ""
+        yield f"{sum(hidden.values())} more places in very long lines, not listed: {named}{more}"
+    binary = sum(result.how == "binary" for _, result in found)
+    if binary:
+        yield f"{binary} binary {_files(binary)} skipped"
+    unparsed = [path for path, result in found if result.how == "words" and result.places and _is_code(path)]
+    if unparsed:
+        named = ", ".join(unparsed[:3]) + (", …" if len(unparsed) > 3 else "")
+        some = f"{len(unparsed)} {_files(len(unparsed))} that could not be parsed"
+        yield f"kinds guessed from single lines in {some}: {named}"
+
+
+def _is_code(path: str) -> bool:
+    language = language_by_name(path)
+    return language is not None and language.family == "code"
+
+
+def _vendored(rows: Sequence[Occurrence]) -> Iterator[str]:
+    folders = Counter(found[1] for row in rows if (found := _VENDORED.search(row.path)))
+    if folders:
+        yield f"{folders.total()} places are in vendored folders ({', '.join(sorted(folders))})"
+
+
+def _files(count: int) -> str:
+    return "file" if count == 1 else "files"
+
+
+# --- symbols ---------------------------------------------------------------------------------------------------------
+
+
+def _symbol(path: str, found: FileSymbol) -> Symbol:
+    return Symbol(found.name, found.kind, found.qualified, path, found.line, found.end_line, found.signature, found.doc)
+
+
+def _name_filter(name: str) -> Callable[[FileSymbol], bool]:
+    """Whether a symbol has the name asked for: simple, qualified, or with `*` and `?` for any characters."""
+    plain = name.strip().replace("::", ".")
+    if not plain:
+        return lambda symbol: True
+    wild = "".join(".*" if char == "*" else "." if char == "?" else re.escape(char) for char in plain)
+    if "." in plain:
+        pattern = re.compile(rf"(?:.*\.)?{wild}")
+        return lambda symbol: pattern.fullmatch(symbol.qualified) is not None
+    pattern = re.compile(wild)
+    return lambda symbol: pattern.fullmatch(symbol.name) is not None
+
+
+def _can_define(path: str) -> bool:
+    """Whether symbols of the file are listed although it is not named itself: code, and files without a suffix."""
+    language = language_by_name(path)
+    if language is None:
+        return "." not in path.rsplit("/", 1)[-1]
+    return language.family in ("code", "notebook")

@@ -1,0 +1,190 @@
+"""Names with a qualifier (`Session.send`, `requests.Session`): which places of the last part belong to it.
+
+Only the file's own text is looked at, so the answer has three values. `yes`: the place is inside that class or module,
+or its receiver says so (`Session.send`, `self` inside the class or its subclass, a variable that the same file makes or
+declares as one, a name imported from that module). `no`: it belongs to something else, or is only prose with the last
+part. `maybe`: a receiver whose type the syntax does not tell.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from orchestrator.tool import OccurrenceKind
+
+Fit = Literal["yes", "maybe", "no"]
+
+_QUALIFIED = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*)(?:\.|::|->|#)([A-Za-z_$#][\w$]*[?!]?)")
+_SEPARATOR = re.compile(r"::|->|[.#]")
+_RECEIVER = re.compile(r"((?:[\w$@]+(?:\(\))?\s*(?:\?\.|!\.|\.|->|::|#)\s*)+)$")
+_CHAIN_END = re.compile(r"(?:\?\.|!\.|\.|->|::)\s*$")
+_OWN = frozenset({"self", "cls", "this", "super()", "super", "@", "static", "Self"})
+_BACK = 300
+"""Characters before a place that are searched for its receiver."""
+
+
+class Name(NamedTuple):
+    """A name asked for; `qualifier` is empty for a plain one."""
+
+    last: str
+    qualifier: tuple[str, ...] = ()
+
+
+def parse_name(text: str) -> Name:
+    """`Session.send`, `Session::send()`, `requests.Session` as parts; anything else as one literal name."""
+    text = text.strip()
+    bare = text[:-2] if text.endswith("()") and len(text) > 2 else text
+    found = _QUALIFIED.fullmatch(bare)
+    if not found:
+        return Name(bare)
+    return Name(found[2], tuple(_SEPARATOR.split(found[1])))
+
+
+def word_pattern(name: str, *, sigil: bool = False) -> re.Pattern[str]:
+    """Where `name` stands as a whole word. `$` is a letter of names, except where it marks the use of one (`sigil`)."""
+    inner = r"\w" if sigil and not name.startswith("$") else r"\w$"
+    literal = re.escape(name)  # first, because the search for a literal is many times faster than for a look-behind
+    return re.compile(rf"{literal}(?<![{inner}]{literal})(?![{inner}])")
+
+
+def receiver_of(text: str, start: int) -> str:
+    """What stands before the dot before `text[start]`, joined by dots; "" for nothing, "?" for more than names."""
+    before = text[max(0, start - _BACK) : start]
+    found = _RECEIVER.search(before)
+    if found:
+        parts = [part.strip() for part in re.split(r"\?\.|!\.|\.|->|::|#", found[1])]
+        return ".".join(filter(None, parts))
+    return "?" if _CHAIN_END.search(before) else ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """What is known of a place whose name is the last part asked for."""
+
+    kind: OccurrenceKind
+    scope: str
+    receiver: str
+    start: int
+    """Its offset in the text."""
+
+
+class Judge:
+    """Decides for the places of one file."""
+
+    def __init__(self, name: Name, path: str, text: str) -> None:
+        self._qualifier = list(name.qualifier)
+        self._owner = re.escape(name.qualifier[-1])
+        self._last = re.escape(name.last)
+        self._path = _module_parts(path)
+        self._text = text
+
+    def fit(self, place: Place) -> Fit:
+        if place.kind in ("comment", "string", "doc", "other"):
+            return "yes" if self._is_owner(place.receiver) else "no"
+        if place.kind == "definition":
+            return "yes" if self._inside(place.scope) or self._is_owner(place.receiver) else "no"
+        if place.kind == "import":
+            return "yes" if self._imports(place) else "no"
+        if place.receiver:
+            return self._fit_receiver(place)
+        return "yes" if self._is_known_bare else "no"
+
+    def _is_owner(self, receiver: str) -> bool:
+        """Whether the receiver ends the way the qualifier does, as far as both go."""
+        parts = receiver.split(".")
+        common = min(len(parts), len(self._qualifier))
+        return parts[-common:] == self._qualifier[-common:]
+
+    def _inside(self, scope: str) -> bool:
+        """Whether `scope` in this file is the qualifier: its classes by the scope, its modules by the path."""
+        parts = scope.split(".") if scope else []
+        inner = min(len(parts), len(self._qualifier))
+        if inner and parts[-inner:] != self._qualifier[-inner:]:
+            return False
+        outer = self._qualifier[: len(self._qualifier) - inner]
+        return _contains(self._path, outer)
+
+    def _imports(self, place: Place) -> bool:
+        module = self._module_at(place.start)
+        return _contains(module, self._qualifier) or self._is_owner(place.receiver)
+
+    def _module_at(self, start: int) -> list[str]:
+        """The parts of the module that the import at `start` names, a relative one resolved against the path."""
+        statement = self._text[max(0, start - 3000) : start]
+        found = re.search(r"from\s+([\w.]+)\s+import\b[^()]*(?:\([^()]*)?$", statement)
+        if not found:
+            rest = self._text[start : start + 3000]
+            found = re.match(r"[^;]*?(?:\bfrom|require\()\s*['\"]([^'\"\n]+)", rest)
+        if not found:
+            return []
+        module = found[1]
+        parts = [part for part in re.split(r"[./\\]+", module) if part]
+        return [*self._path[:-1], *parts] if module.startswith(".") else parts
+
+    @cached_property
+    def _is_known_bare(self) -> bool:
+        """Whether this file imports the last part from the qualifier, or is the module that defines it."""
+        for found in re.finditer(rf"(?<![\w$.]){self._last}(?![\w$])", self._text):
+            line = self._text[self._text.rfind("\n", 0, found.start()) + 1 : found.start()]
+            if _contains(self._module_at(found.start()), self._qualifier) and not line.lstrip().startswith("#"):
+                return True
+        return _contains(self._path, self._qualifier)
+
+    def _fit_receiver(self, place: Place) -> Fit:
+        if place.receiver == "?":
+            return "no" if self._text[place.start - 2 : place.start - 1] in ("'", '"', "]", "}") else "maybe"
+        if self._is_owner(place.receiver):
+            return "yes"
+        last = place.receiver.rsplit(".", 1)[-1]
+        if last in _OWN:
+            return self._fit_own(place.scope)
+        return self._fit_variable(last)
+
+    def _fit_own(self, scope: str) -> Fit:
+        """`self.name` inside the class `scope` names: that class, one derived from it, or another."""
+        parts = scope.split(".")
+        if self._qualifier[-1] in parts:
+            return "yes"
+        fits: list[Fit] = [self._fit_class(part) for part in parts if part]
+        return "yes" if "yes" in fits else "maybe" if "maybe" in fits else "no"
+
+    def _fit_class(self, name: str) -> Fit:
+        header = re.search(
+            rf"\b(?:class|struct|interface|trait|impl(?:<[^>]*>)?)\s+{re.escape(name)}\b([^{{;]{{0,400}}?)(?:\{{|:\s*\n|\n)",
+            self._text,
+        )
+        if not header:
+            return "no"
+        if re.search(rf"(?<![\w$]){self._owner}(?![\w$])", header[1]):
+            return "yes"
+        return "maybe" if re.search(r"\w", header[1]) else "no"
+
+    def _fit_variable(self, name: str) -> Fit:
+        variable = rf"(?<![\w$]){re.escape(name)}"
+        owner = rf"(?:[\w$]+(?:\.|::))*{self._owner}(?![\w$])"
+        if re.search(rf"{variable}\s*(?::[^=\n]*)?:?=\s*(?:await\s+|new\s+|&)?{owner}\s*[({{.:]", self._text):
+            return "yes"
+        if re.search(rf"{variable}\s*\??:\s*[^=\n,)]*?{owner}|{owner}\s*[&*]*\s*{variable}\b", self._text):
+            return "yes"
+        if re.search(rf"(?<![\w$]){self._owner}\s+as\s+{re.escape(name)}\b", self._text):
+            return "yes"
+        if name[:1].isupper() and not name.isupper():
+            return self._fit_class(name)
+        made = re.search(
+            rf"{variable}\s*(?::[^=\n]*)?:?=\s*(?:await\s+|new\s+|&)?(?:[\w$]+\.)*[A-Z]\w*\s*\(", self._text
+        )
+        return "no" if made else "maybe"
+
+
+def _module_parts(path: str) -> list[str]:
+    parts = path.split("/")
+    stem = parts[-1].split(".")[0]
+    return [*parts[:-1], *([] if stem in ("__init__", "index", "mod") else [stem])]
+
+
+def _contains(parts: list[str], wanted: list[str]) -> bool:
+    """Whether `wanted` stands in `parts` as a run; nothing always does."""
+    return any(parts[at : at + len(wanted)] == wanted for at in range(len(parts) - len(wanted) + 1))

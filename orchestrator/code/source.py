@@ -1,0 +1,64 @@
+"""The text of one file, with the positions that tree-sitter (bytes) and people (lines, columns) use."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+
+from orchestrator.decoding import NotText, decode
+
+LONG_LINE = 1000
+"""Characters from which on a line is taken for generated or minified text."""
+
+
+class Source:
+    """Decoded text. Offsets count characters, lines and columns count from 1, a line ends at a line feed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def data(self) -> bytes:
+        """The text in UTF-8, which is what the parser reads."""
+        return self.text.encode("utf-8", "surrogatepass")
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+
+    def line_of(self, offset: int) -> int:
+        return bisect_right(self._line_starts, offset)
+
+    def line(self, number: int) -> str:
+        """The line with this number, without its end."""
+        return self.line_at(self._line_starts[number - 1])
+
+    def column_of(self, offset: int) -> int:
+        return offset - self.text.rfind("\n", 0, offset)
+
+    def line_at(self, offset: int) -> str:
+        """The whole line that holds `offset`, without its end."""
+        start = self.text.rfind("\n", 0, offset) + 1
+        end = self.text.find("\n", offset)
+        return self.text[start : len(self.text) if end < 0 else end].removesuffix("\r")
+
+    def byte_offsets(self, offsets: list[int]) -> Iterator[int]:
+        """The byte offsets in `data` of ascending character offsets."""
+        if len(self.data) == len(self.text):
+            yield from offsets
+            return
+        at = byte = 0
+        for offset in offsets:
+            byte += len(self.text[at:offset].encode("utf-8", "surrogatepass"))
+            at = offset
+            yield byte
+
+
+def read_source(data: bytes) -> Source | None:
+    """The text in `data`, whatever its encoding; `None` if it is no text."""
+    try:
+        return Source(decode(data)[0])
+    except NotText:
+        return None
