@@ -1,0 +1,143 @@
+"""One conversation from question to result: the parent agent, its sub-agents, their one budget and their one stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from orchestrator.abort import AbortToken
+from orchestrator.agent import Agent, Ending
+from orchestrator.budget import Budget
+from orchestrator.citations import Finding, check, mentions
+from orchestrator.delegation import Crew, Delegation, Record, agent_text, finish_event
+from orchestrator.errors import ModelError
+from orchestrator.events import AgentStarted, Notice
+from orchestrator.messages import Usage
+from orchestrator.result import Citation, ErrorInfo, Result, Status, StopReason
+from orchestrator.roles import PARENT, RoleBook
+
+EXIT_CODES: dict[Status, int] = {"ok": 0, "failed": 1, "incomplete": 3, "denied": 4, "aborted": 130}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLimits:
+    """Seconds for the whole tree (`None`: no limit), and how many sub-agents may run at a time."""
+
+    timeout: float | None = None
+    max_turns: int = 50
+    max_parallel: int = 8
+
+
+class Session:
+    """Asks one parent agent. `abort` stops the whole tree; the result then holds what was found so far."""
+
+    def __init__(
+        self, session_id: str, crew: Crew, roles: RoleBook, budget: Budget, limits: SessionLimits, abort: AbortToken
+    ) -> None:
+        self.id = session_id
+        self.abort = abort
+        self.records: list[Record] = []
+        self._crew = crew
+        self._limits = limits
+        delegation = Delegation(crew, roles.roles, budget, limits.max_parallel, self.records)
+        context = replace(crew.context, agent=PARENT, spawn=delegation.spawn)
+        role = roles.get(PARENT).model_copy(update={"max_turns": limits.max_turns})
+        self._parent = crew.build(role, PARENT, None, budget, context, "delegate")
+
+    async def ask(self, question: str) -> Result:
+        """The outcome of `question`. Every ending is a result; only bugs and foreign cancellations are raised."""
+        crew = self._crew
+        record = Record(self._parent, crew.clock())
+        self.records.insert(0, record)
+        crew.emit(AgentStarted(PARENT, crew.clock(), PARENT, None, question, self._parent.model.name))
+        record.ending = await self._stoppable(self._parent, question)
+        record.ended = crew.clock()
+        record.citations = self._cited_by_parent(record.ending)
+        self._parent.close()
+        finish_event(record, crew)
+        self._report_unwritten()
+        return self._result(record.ending)
+
+    async def _stoppable(self, agent: Agent, question: str) -> Ending:
+        task = asyncio.current_task()
+        assert task is not None
+        self.abort.on_trigger(task.cancel)
+        limit = asyncio.timeout(self._limits.timeout)
+        try:
+            async with limit:
+                return await agent.run(question)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return Ending("incomplete", "timeout", agent.said)
+        except asyncio.CancelledError:
+            if not self.abort.triggered:
+                raise
+            task.uncancel()
+            return Ending("aborted", "aborted", agent.said)
+
+    def _cited_by_parent(self, ending: Ending) -> tuple[Citation, ...]:
+        """What the answer's text names, beyond what the sub-agents' reports have settled already."""
+        settled = {(c.path, c.line) for record in self.records[1:] for c in record.citations}
+        open_places: list[Finding] = [f for f in mentions(ending.text) if (f.path, f.line) not in settled]
+        return check(open_places, self._parent.runner.evidence, self._crew.context.files, PARENT)
+
+    def _report_unwritten(self) -> None:
+        for record in self.records:
+            failure = record.agent.transcript_failure
+            if failure is not None:
+                hint = "The answer is complete, but this run leaves no whole transcript."
+                message = f"the transcript {record.agent.transcript_path} could not be written: {failure.strerror}"
+                self._crew.emit(Notice(record.agent.setup.name, self._crew.clock(), "warning", message, hint))
+
+    def _result(self, ending: Ending) -> Result:
+        now = self._crew.clock()
+        agents = [record.summary(now) for record in self.records]
+        costs = [agent.cost_usd for agent in agents]
+        usage = sum((agent.usage for agent in agents), Usage())
+        denied = [line for record in self.records for line in record.agent.runner.denied]
+        status, stop_reason = _judged(ending, denied)
+        return Result(
+            session_id=self.id,
+            status=status,
+            stop_reason=stop_reason,
+            answer=self._answer(ending),
+            model=self._parent.model.name,
+            citations=_once(c for record in [*self.records[1:], self.records[0]] for c in record.citations),
+            agents=agents,
+            usage=usage,
+            cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+            duration_s=now,
+            denied=denied,
+            error=_error_info(ending.error),
+            exit_code=ending.error.exit_code if ending.error is not None else EXIT_CODES[status],
+        )
+
+    def _answer(self, ending: Ending) -> str:
+        """The parent's text; where it ended early, with what the sub-agents had found."""
+        if ending.status == "ok":
+            return ending.text
+        reports = [
+            f"**{r.agent.setup.name}** — {agent_text(r).strip()}" for r in self.records[1:] if r.ending is not None
+        ]
+        found = ["What the sub-agents had found:", *reports] if reports else []
+        return "\n\n".join([part for part in (ending.text.strip(), *found) if part])
+
+
+def _judged(ending: Ending, denied: Sequence[str]) -> tuple[Status, StopReason]:
+    """An answer that came although a refused call blocked part of the task is not a plain success."""
+    if ending.status == "ok" and denied:
+        return "denied", "denied"
+    return ending.status, ending.stop_reason
+
+
+def _once(citations: Iterable[Citation]) -> tuple[Citation, ...]:
+    best: dict[tuple[str, int, str], Citation] = {}
+    for citation in citations:
+        best.setdefault((citation.path, citation.line, citation.kind), citation)
+    return tuple(best.values())
+
+
+def _error_info(error: ModelError | None) -> ErrorInfo | None:
+    return None if error is None else ErrorInfo(error.kind, error.message, error.hint)
