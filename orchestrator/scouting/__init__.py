@@ -1,0 +1,1 @@
+"""The scout's parts: understanding a question, planning tool calls, reading their results, writing the answer."""

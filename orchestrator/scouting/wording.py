@@ -1,0 +1,339 @@
+"""What the scout says, in English and Chinese. The tables have the same keys and the same fields in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from orchestrator.scouting.places import KINDS, Place, count_kinds, files_of
+from orchestrator.scouting.question import Language
+
+_NOUNS: Mapping[str, tuple[str, str, str]] = {
+    "definition": ("definition", "definitions", "处定义"),
+    "import": ("import", "imports", "处导入"),
+    "call": ("call", "calls", "处调用"),
+    "attribute": ("attribute access", "attribute accesses", "处属性访问"),
+    "reference": ("reference", "references", "处引用"),
+    "comment": ("comment", "comments", "处注释"),
+    "string": ("string", "strings", "处字符串"),
+    "doc": ("doc line", "doc lines", "行文档"),
+    "other": ("other mention", "other mentions", "处其他提及"),
+    "place": ("place", "places", "处"),
+    "file": ("file", "files", "个文件"),
+    "function": ("function", "functions", "个函数"),
+    "folder": ("folder", "folders", "个文件夹"),
+    "subclass": ("subclass", "subclasses", "个子类"),
+    "line": ("line", "lines", "行"),
+    "assignment": ("assignment", "assignments", "处赋值"),
+    "setting": ("setting", "settings", "处配置"),
+    "raise": ("raise", "raises", "处抛出"),
+    "test": ("test", "tests", "个测试"),
+    "symbol": ("definition", "definitions", "个定义"),
+    "base": ("base", "bases", "个基类"),
+    "commit": ("commit", "commits", "次提交"),
+}
+
+_TITLES: Mapping[str, tuple[str, str]] = {
+    "definition": ("Definitions", "定义"),
+    "import": ("Imports", "导入"),
+    "call": ("Calls", "调用"),
+    "attribute": ("Attribute accesses", "属性访问"),
+    "reference": ("References", "引用"),
+    "comment": ("Comments", "注释"),
+    "string": ("Strings", "字符串"),
+    "doc": ("Documentation", "文档"),
+    "other": ("Other files", "其他文件"),
+    "direct": ("Direct subclasses", "直接子类"),
+    "indirect": ("Indirect subclasses", "间接子类"),
+    "base": ("Bases", "基类"),
+    "assignment": ("Assignments", "赋值"),
+    "setting": ("In configuration", "配置"),
+    "environment": ("From the environment", "环境变量"),
+    "raise": ("Raised", "抛出"),
+    "test": ("In tests", "测试中"),
+    "named_test": ("Tests named after it", "以它命名的测试"),
+    "callers": ("Callers", "调用者"),
+    "text": ("Matches", "匹配"),
+    "symbol": ("Definitions", "定义"),
+    "match": ("Best matches for its words", "与问题中的词最接近的结果"),
+    "commit": ("Commits", "提交"),
+    "context": ("Defined at", "定义于"),
+}
+
+_SENTENCES: Mapping[str, tuple[str, str]] = {
+    "in_scope": ("in", "位于"),
+    "and_more": ("… and {count} more in {files}: {names}", "……另有 {count} 处，在 {files}中：{names}"),
+    "more_files": ("{names}, and {files} more", "{names}，以及另外 {files}"),
+    # --- used
+    "used": (
+        "{name} is used in {count} in {files}: {kinds}{defined}{mentioned}.",
+        "{name} 在 {files}中有 {count}使用：{kinds}{defined}{mentioned}。",
+    ),
+    "defined_at": ("; defined at {at}", "；定义于 {at}"),
+    "defined_times": ("; defined {times} times, first at {at}", "；共有 {times} 处定义，第一处在 {at}"),
+    "not_defined": ("; not defined in this workspace", "；未在本工作区中定义"),
+    "mentioned": ("; also named in {kinds}", "；另外在 {kinds}中被提到"),
+    "unused": (
+        "{name} is not used anywhere: beyond its {definitions} at {at} no code names it{mentioned}.",
+        "{name} 没有被使用：除了 {at} 的 {definitions}之外，没有代码提到它{mentioned}。",
+    ),
+    "only_mentioned": (
+        "{name} occurs in no code; it is named in {kinds}.",
+        "{name} 没有出现在代码中，只在 {kinds}中被提到。",
+    ),
+    "tests_only": ("All its uses are in tests.", "所有使用都在测试中。"),
+    "defined_in_tests": ("It is defined in tests only.", "它只在测试中定义。"),
+    "plain_word": (
+        "`{name}` is also a plain word: {kinds} may mean something else.",
+        "`{name}` 也是普通单词：{kinds}里的不一定指这个名字。",
+    ),
+    "by_name": (
+        "There are {count} definitions of this name; uses are found by name, and which of them is meant is told "
+        "only where imports say so: {shares}.",
+        "这个名字有 {count} 处定义；使用按名字查找，只有在导入能说明时才能区分：{shares}。",
+    ),
+    "share": ("{count} of the uses belong to {at}", "{count} 处使用属于 {at}"),
+    "share_unknown": ("{count} cannot be told apart", "{count} 处无法区分"),
+    # --- defined
+    "defined": ("{name} is defined at {at}{scope}.", "{name} 定义于 {at}{scope}。"),
+    "defined_many": (
+        "{name} is defined in {count} in {files}, first at {at}.",
+        "{name} 在 {files}中有 {count} 处定义，第一处在 {at}。",
+    ),
+    "scope": (" in `{scope}`", "（位于 `{scope}` 中）"),
+    "not_here": (
+        "{name} is not defined in this workspace; it comes from outside, see the {kinds}.",
+        "{name} 未在本工作区中定义，它来自外部，参见 {kinds}。",
+    ),
+    "nowhere_defined": (
+        "No definition of {name} is in this workspace{mentioned}.",
+        "本工作区中没有 {name} 的定义{mentioned}。",
+    ),
+    # --- callers and imports
+    "called": (
+        "{name} is called in {count} in {files}, from {functions}{defined}.",
+        "{name} 在 {files}中有 {count}被调用，来自 {functions}{defined}。",
+    ),
+    "not_called": ("Nothing calls {name} by name{defined}.", "没有代码按名字调用 {name}{defined}。"),
+    "module_level": ("module level", "模块顶层"),
+    "other_references": (
+        "{kinds} that are not calls are not listed; it may also be called through them (passed on, registered, "
+        "decorated).",
+        "另有 {kinds}不是直接调用，未列出；也可能通过它们被调用（作为参数传递、注册、装饰器）。",
+    ),
+    "imported": ("{name} is imported by {files} ({count}){defined}.", "{name} 被 {files}导入（{count}）{defined}。"),
+    "not_imported": ("No file imports {name} by name{defined}.", "没有文件按名字导入 {name}{defined}。"),
+    "same_file": ("It is used in {files} without an import.", "有 {files}不经导入就使用了它。"),
+    # --- other kinds
+    "tested": (
+        "{name} is named in {count} in {files} of tests, in {functions}.",
+        "{name} 在 {files}测试文件中出现 {count}，涉及 {functions}。",
+    ),
+    "not_tested": (
+        "No test names {name}; it may still be tested through other code{defined}.",
+        "没有测试提到 {name}；它仍可能通过其他代码被测试{defined}。",
+    ),
+    "documented": ("{name} is documented in {count} in {files}.", "{name} 在 {files}中有 {count}文档。"),
+    "not_documented": ("No documentation names {name}{defined}.", "没有文档提到 {name}{defined}。"),
+    "assigned": ("{name} is assigned in {count} in {files}.", "{name} 在 {files}中有 {count}赋值。"),
+    "not_assigned": ("Nothing assigns to {name}{defined}.", "没有代码给 {name} 赋值{defined}。"),
+    "configured": ("{name} is set or configured in {count} in {files}.", "{name} 在 {files}中有 {count}设置或配置。"),
+    "not_configured": (
+        "No configuration file or assignment sets {name}{defined}.",
+        "没有配置文件或赋值设置 {name}{defined}。",
+    ),
+    "raised": ("{name} is raised in {count} in {files}{defined}.", "{name} 在 {files}中有 {count}抛出{defined}。"),
+    "not_raised": ("Nothing raises {name} by name{defined}.", "没有代码抛出 {name}{defined}。"),
+    "subclassed": (
+        "{name} has {count}: {direct} direct, {indirect} indirect{defined}.",
+        "{name} 有 {count}：直接 {direct} 个，间接 {indirect} 个{defined}。",
+    ),
+    "not_subclassed": (
+        "Nothing extends or implements {name} by name{defined}.",
+        "没有类型继承或实现 {name}{defined}。",
+    ),
+    "overridden": (
+        "{name} is defined in {count} types; each may override another.",
+        "{name} 在 {count} 个类型中定义，可能互相重写。",
+    ),
+    "implicit": (
+        "Go interfaces are implemented without being named; only embedding is found here.",
+        "Go 的接口是隐式实现的，这里只能找到嵌入。",
+    ),
+    "alive": ("Yes, {name} is used: {kinds} in {files}.", "是的，{name} 有被使用：在 {files}中有 {kinds}。"),
+    "alive_in_tests": (
+        "Only in tests: {name} has {kinds} there and none in other code.",
+        "只在测试中使用：{name} 在测试中有 {kinds}，其他代码中没有。",
+    ),
+    "imports_only": (
+        "Hardly: {name} is imported ({kinds}), and nothing else names it.",
+        "几乎没有：{name} 只被导入（{kinds}），此外没有代码提到它。",
+    ),
+    "dead": (
+        "No, nothing in this workspace uses {name} by name{defined}.",
+        "没有，本工作区中没有代码按名字使用 {name}{defined}。",
+    ),
+    "limits": (
+        "Limits: only names in the text are seen. Dynamic access (getattr, reflection, strings), entry points, "
+        "templates and code outside this workspace are not.",
+        "局限：只能看到文本中的名字，看不到动态访问（getattr、反射、字符串）、入口点、模板以及工作区之外的代码。",
+    ),
+    "more_used": ("{first} is used more: {counts}.", "{first} 用得更多：{counts}。"),
+    "less_used": ("They are used equally often: {counts}.", "它们的使用次数相同：{counts}。"),
+    "count_of": ("{name} {count} ({kinds})", "{name} {count}（{kinds}）"),
+    # --- explain, contents
+    "explained": ("{name} is a {kind} at {at}{scope}.", "{name} 是一个 {kind}，位于 {at}{scope}。"),
+    "explained_many": (
+        "{name} is defined {count} times; first a {kind} at {at}{scope}.",
+        "{name} 有 {count} 处定义，第一处是位于 {at} 的 {kind}{scope}。",
+    ),
+    "says": ("Its documentation: {doc}", "它的文档：{doc}"),
+    "says_at": ("Documentation of {at}: {doc}", "{at} 的文档：{doc}"),
+    "no_doc": ("It has no documentation of its own.", "它没有自己的文档。"),
+    "called_by": ("Called from {functions} ({count}).", "被 {functions}调用（{count}）。"),
+    "signature": ("Signature: {code}", "签名：{code}"),
+    "calls": ("{name} makes {count} to {functions}.", "{name} 中有 {count}，涉及 {functions}。"),
+    "calls_nothing": ("{name} calls nothing.", "{name} 没有调用任何东西。"),
+    "file_imports": ("{path} has {count}.", "{path} 有 {count}。"),
+    "no_imports": ("{path} imports nothing.", "{path} 没有导入任何东西。"),
+    "contents": ("{path} has {count}: {kinds}.", "{path} 有 {count}：{kinds}。"),
+    "empty": ("No definitions are found in {path}.", "在 {path} 中没有找到定义。"),
+    "folder": (
+        "{path} has {files} ({kinds}) with {symbols}.",
+        "{path} 中有 {files}（{kinds}），其中有 {symbols}。",
+    ),
+    "no_path": ("There is no file or folder {path} in this workspace.", "本工作区中没有文件或文件夹 {path}。"),
+    "bases": ("{name} extends {bases}.", "{name} 继承自 {bases}。"),
+    "no_bases": ("{name} at {at} names no base.", "位于 {at} 的 {name} 没有写明基类。"),
+    # --- text, history, unknown
+    "text": ("{text} stands in {count} in {files}.", "{text} 在 {files}中出现 {count}。"),
+    "text_loosely": (
+        "{text} does not stand anywhere as written; {count} in {files} hold it in another case or with other "
+        "words in between.",
+        "没有与 {text} 完全相同的文本；{files}中有 {count}在大小写不同或夹有其他词的情况下包含它。",
+    ),
+    "no_text": ("{text} does not stand in any file.", "没有任何文件包含 {text}。"),
+    "history": ("{count} touched {name} lately.", "最近有 {count}涉及 {name}。"),
+    "no_history": ("No commit touched {name}.", "没有提交涉及 {name}。"),
+    "no_git_tool": (
+        "What changed around {name} cannot be told: no tool for git is at hand. `git log -L` or `git log "
+        "-S{bare}` would say.",
+        "无法得知 {name} 附近的改动：没有可用的 git 工具。可以用 `git log -L` 或 `git log -S{bare}` 查看。",
+    ),
+    "unknown_name": ("{name} is not found in this workspace.", "在本工作区中没有找到 {name}。"),
+    "did_you_mean": ("Did you mean {names}?", "你是指 {names} 吗？"),
+    "no_near": ("No name close to it is found either.", "也没有找到相近的名字。"),
+    "read_as": ("{asked} is not found; this is about {name}.", "没有找到 {asked}，以下是 {name} 的结果。"),
+    "no_owner": (
+        "There is no {dotted} to be found; this is about every {name}.",
+        "没有找到 {dotted}，以下是所有 {name} 的结果。",
+    ),
+    "filtered": ("Not counted: {count} outside the part asked for.", "未计入：所问范围之外还有 {count}。"),
+    "all_filtered": (
+        "{name} does not occur in the part asked for; outside it are {count} in {files}.",
+        "{name} 没有出现在所问的范围内；范围之外有 {count}，在 {files}中。",
+    ),
+    "out_of_reach": (
+        "This question needs a language model; none is configured, and the built-in scout answers only what code "
+        "can answer exactly.",
+        "这个问题需要语言模型；当前没有配置模型，内置的 scout 只能回答代码本身可以精确回答的问题。",
+    ),
+    "kinds_answered": (
+        "It can tell: where X is used, defined, called, imported, assigned, configured, tested or documented; who "
+        "calls X and what X calls; "
+        "what imports a file and what a file imports; what X does (signature, documentation, callers); what is in "
+        "a file or folder; "
+        "what extends X; whether X is used at all; where a text stands; which of A and B is used more.",
+        "它可以回答：X 在哪里使用、定义、调用、导入、赋值、配置、测试或有文档；"
+        "谁调用 X、X 调用什么；谁导入某文件、某文件导入什么；"
+        "X 是做什么的（签名、文档、调用者）；某文件或文件夹里有什么；"
+        "什么继承了 X；X 是否被使用；某段文本在哪里；A 和 B 哪个用得更多。",
+    ),
+    "configure": (
+        "To use a model: set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or give --model; `orch doctor` "
+        "shows what is configured.",
+        "要使用模型：设置密钥，例如 OPENAI_API_KEY 或 ANTHROPIC_API_KEY，"
+        "或使用 --model；`orch doctor` 会显示当前配置。",
+    ),
+    "not_answered": ("Not answered: {question}", "未回答：{question}"),
+    "no_match": ("None of its words is found among the definitions.", "在定义中没有找到问题里的词。"),
+    "not_asked": ("The question names nothing to look for.", "问题中没有可以查找的名字。"),
+    "tool_missing": (
+        "The tool {tool} is not offered here, so kinds are guessed from the lines themselves.",
+        "这里没有 {tool} 工具，因此类别是根据行内文字推测的。",
+    ),
+    "tools_missing": (
+        "The tools for this question are not offered here: {tools}.",
+        "这里没有回答该问题所需的工具：{tools}。",
+    ),
+    "unfinished": (
+        "The search was stopped before its end; places may be missing.",
+        "搜索在完成之前被停止，可能有遗漏。",
+    ),
+    "tool_note": ("Note: {note}", "注意：{note}"),
+    "not_all": ("Only the first {count} are listed; {total} match.", "只列出前 {count} 处，共有 {total} 处匹配。"),
+    "workspace": ("This workspace", "本工作区"),
+    "alias": (
+        "Some files import it under another name ({names}); uses of that name are not listed here.",
+        "有些文件以别的名字导入它（{names}），那些名字的使用未在此列出。",
+    ),
+    # --- the parent
+    "verdict": ("Checked against the files: {counts}.", "已与文件核对：{counts}。"),
+    "verified": ("verified", "处已核实"),
+    "moved": ("moved", "处行号有变"),
+    "unverified": ("unverified", "处未核实"),
+    "sub_agent_ended": (
+        "The search ended early ({reason}); what follows may be incomplete.",
+        "搜索提前结束（{reason}），以下内容可能不完整。",
+    ),
+    "sub_agent_failed": ("The search failed: {reason}", "搜索失败：{reason}"),
+    "no_question": (
+        "Ask a question about the code, for example: where is NAME used",
+        "请提一个关于代码的问题，例如：NAME 在哪里被使用",
+    ),
+}
+
+
+class Words:
+    """The words of one language."""
+
+    def __init__(self, language: Language) -> None:
+        self.language: Language = language
+        self._at = 1 if language == "zh" else 0
+        self.comma = "、" if self._at else ", "
+        self.colon = "：" if self._at else ": "
+
+    def say(self, key: str, **values: object) -> str:
+        """The sentence `key` with its fields filled in."""
+        return _SENTENCES[key][self._at].format(**values)
+
+    def title(self, key: str) -> str:
+        """The heading of a group of places."""
+        return _TITLES[key][self._at]
+
+    def count(self, number: int, noun: str) -> str:
+        """`1 call`, `12 calls`."""
+        one, many, chinese = _NOUNS[noun]
+        return f"{number:,} {chinese}" if self._at else f"{number:,} {one if number == 1 else many}"
+
+    def kinds(self, places: Iterable[Place]) -> str:
+        """`1 definition, 3 calls`, in the order in which kinds are shown."""
+        counts = count_kinds(places)
+        return self.comma.join(self.count(counts[kind], kind) for kind in KINDS if counts[kind])
+
+    def files(self, places: Iterable[Place]) -> str:
+        return self.count(files_of(places), "file")
+
+    def listed(self, items: Iterable[str], limit: int = 8) -> str:
+        """Items in a row, the rest counted as `+3`."""
+        every = tuple(items)
+        shown = self.comma.join(every[:limit])
+        return f"{shown}{self.comma}+{len(every) - limit}" if len(every) > limit else shown
+
+
+def code(text: str) -> str:
+    """`text` as inline code in Markdown, whatever backquotes it holds."""
+    text = " ".join(text.split())
+    if "`" not in text:
+        return f"`{text}`"
+    fence = "``" if "``" not in text else "```"
+    return f"{fence} {text} {fence}"

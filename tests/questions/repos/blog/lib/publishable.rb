@@ -1,0 +1,5 @@
+module Publishable
+  def publish!
+    @published_at = Time.now
+  end
+end

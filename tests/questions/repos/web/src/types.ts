@@ -1,0 +1,7 @@
+export interface Item {
+  id: string
+}
+
+export interface Reader {
+  read(id: string): Item | undefined
+}
