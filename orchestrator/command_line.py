@@ -1,0 +1,105 @@
+"""The commands and flags of `orch`, and what the flags set."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import NoReturn
+
+from orchestrator import __version__
+
+DESCRIPTION = "Answers questions about a code base: a parent agent delegates to sub-agents and checks what they report."
+EXAMPLES = """\
+examples:
+  orch ask "where is legacy_auth used"          no key needed: the built-in scout answers
+  orch ask --model openai/gpt-5.2 "how are sessions stored?"
+  orch ask --output json "who calls parse_url" | jq .citations
+  orch doctor                                    which model would be used, and what is missing
+
+exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 incomplete, 4 denied,
+75 the provider failed for now, 130 aborted"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"orch: error: {message}\n  hint: `{self.prog} --help` shows what can be given\n")
+
+
+def parser() -> _Parser:
+    """The parser of the whole command line. Common flags may stand before or after the command's own."""
+    common = _common()
+    root = _Parser(
+        "orch",
+        parents=[common],
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    root.set_defaults(workspace=".", model=None, base_url=None, output="text", trust=False, quiet=False, verbose=False)
+    root.add_argument("-V", "--version", action="version", version=f"orch {__version__}")
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    ask = commands.add_parser("ask", parents=[common, _run_flags()], help="answer a question; never writes")
+    ask.add_argument(
+        "question", nargs="+", metavar="QUESTION", help="the question, or - to read it from standard input"
+    )
+    roles = commands.add_parser("roles", parents=[common], help="list, show, make or check roles")
+    _actions(roles, {"list": None, "show": "NAME", "new": "NAME", "check": "FILE"}, common)
+    tools = commands.add_parser("tools", parents=[common], help="list or show tools")
+    _actions(tools, {"list": None, "show": "NAME"}, common)
+    commands.add_parser("doctor", parents=[common], help="what would be used and why, and what is missing")
+    commands.add_parser("config", parents=[common], help="every setting in force, and where it comes from")
+    return root
+
+
+def _actions(command: _Parser, actions: dict[str, str | None], common: _Parser) -> None:
+    inner = command.add_subparsers(dest="action", metavar="ACTION", parser_class=_Parser)
+    for name, argument in actions.items():
+        action = inner.add_parser(name, parents=[common])
+        if argument == "FILE":
+            action.add_argument("files", nargs="*", metavar=argument, help="role files; default: all there are")
+        elif argument:
+            action.add_argument("name", metavar=argument)
+
+
+def _common() -> _Parser:
+    """Flags of every command. Without `SUPPRESS` an inner parser would reset what stood before its name."""
+    flags = _Parser(add_help=False)
+    add = flags.add_argument
+    add("-C", dest="workspace", metavar="DIR", default=argparse.SUPPRESS, help="the workspace (default: this folder)")
+    add("--model", metavar="NAME", default=argparse.SUPPRESS, help="PROVIDER/MODEL, or scout")
+    add("--base-url", metavar="URL", default=argparse.SUPPRESS, help="where the model's interface is")
+    add("--output", choices=("text", "json", "stream-json"), default=argparse.SUPPRESS, help="default: text")
+    add("--trust", action="store_true", default=argparse.SUPPRESS, help="trust this folder with what it supplies now")
+    add("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="only the result, and errors")
+    add("-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="every step on standard error")
+    return flags
+
+
+def _run_flags() -> _Parser:
+    """Limits of a run."""
+    flags = _Parser(add_help=False)
+    flags.add_argument("--max-turns", metavar="N", type=_number(int), help="model calls of the parent agent")
+    flags.add_argument("--max-usd", metavar="USD", type=_number(float), help="money for the whole tree")
+    flags.add_argument("--max-tokens", metavar="N", type=_number(int), help="tokens for the whole tree")
+    flags.add_argument("--timeout", metavar="SECONDS", type=_number(float), help="time for the whole tree")
+    return flags
+
+
+def _number(kind: type[int] | type[float]) -> Callable[[str], int | float]:
+    def read(text: str) -> int | float:
+        try:
+            value = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text!r} must be above 0")
+        return value
+
+    return read
+
+
+def settings(options: argparse.Namespace) -> dict[str, object]:
+    """The flags that set a configuration value, by its key; those not given are left out."""
+    names = ("model", "base_url", "max_turns", "max_usd", "max_tokens", "timeout")
+    given = {name: getattr(options, name, None) for name in names}
+    return {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,1 @@
+"""The terminal: consumes events, draws, answers approvals."""

@@ -1,0 +1,69 @@
+"""What every view of a run offers, and the view that writes one plain line after another."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+from orchestrator.events import AgentFinished, AgentStarted, Event, Progress, Retry, ToolFinished
+from orchestrator.safe_text import safe_line
+from orchestrator.ui.phrases import count, duration, money, retry_line, tool_line
+from orchestrator.ui.sink import Sink
+from orchestrator.ui.terminal import Glyphs
+
+
+class View(Protocol):
+    """Shows a run on standard error. Nothing here ever blocks the run or raises when nobody reads."""
+
+    def emit(self, event: Event) -> None: ...
+
+    def print(self, text: str) -> None:
+        """Write lines that stay."""
+
+    def suspended(self) -> AbstractContextManager[None]:
+        """The screen belongs to somebody else (a question to the user) until the context ends."""
+
+    def close(self) -> None:
+        """Stop, and take away what does not stay. May be called more than once."""
+
+
+class PlainView:
+    """One line after another, no control sequences. `follow`: also what each agent does."""
+
+    def __init__(self, sink: Sink, glyphs: Glyphs, *, follow: bool, quiet: bool = False) -> None:
+        self._sink = sink
+        self._glyphs = glyphs
+        self._follow = follow
+        self._quiet = quiet
+
+    def emit(self, event: Event) -> None:
+        if self._follow or (isinstance(event, Retry) and not self._quiet):
+            text = _line_of(event, self._glyphs)
+            if text:
+                self.print(f"{safe_line(event.agent)}: {text}")
+
+    def print(self, text: str) -> None:
+        self._sink.write(text + "\n")
+
+    def suspended(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def close(self) -> None:
+        """Nothing to take away."""
+
+
+def _line_of(event: Event, glyphs: Glyphs) -> str:
+    match event:
+        case AgentStarted(role=role, model=model, task=task):
+            return f"started ({safe_line(role)}, {safe_line(model)}) {safe_line(task[:200])}".rstrip()
+        case ToolFinished(ok=ok):
+            mark = glyphs.done if ok else glyphs.failed
+            return f"{mark} {tool_line(event.tool, event.summary)} ({duration(event.duration_s)})"
+        case AgentFinished():
+            figures = f"{event.turns} turns, {event.tool_calls} tool calls, {count(event.tokens)} tokens"
+            return f"{safe_line(event.status)} ({safe_line(event.stop_reason)}), {figures}, {money(event.cost_usd)}"
+        case Retry():
+            return retry_line(event)
+        case Progress(text=text):
+            return safe_line(text)
+    return ""

@@ -1,0 +1,192 @@
+"""Puts a session together from what the user asked for: configuration, roles, model, tools, limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+from orchestrator.abort import AbortToken
+from orchestrator.budget import Budget, Limits
+from orchestrator.config import Loaded, load_config
+from orchestrator.delegation import Crew, clock_from
+from orchestrator.errors import ConfigError, UsageError
+from orchestrator.events import Emit, Notice
+from orchestrator.http import HttpPool
+from orchestrator.model import Model
+from orchestrator.models import Choice, choose_model, open_model
+from orchestrator.paths import Places
+from orchestrator.problems import errors_in
+from orchestrator.prompts import build_system_prompt, read_environment
+from orchestrator.providers import load_providers
+from orchestrator.role_loading import load_roles
+from orchestrator.roles import PARENT, Role, RoleBook
+from orchestrator.session import Session, SessionLimits
+from orchestrator.tool import ToolContext
+from orchestrator.toolbox import Toolbox
+from orchestrator.trust import is_trusted, trust
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is known before any model is chosen: where we are, what is configured, which roles there are."""
+
+    workspace: Path
+    env: Mapping[str, str]
+    places: Places
+    trusted: bool
+    loaded: Loaded
+    toolbox: Toolbox
+    flags: Mapping[str, object] = field(default_factory=dict)
+
+    def roles(self) -> RoleBook:
+        return load_roles(
+            workspace=self.workspace, places=self.places, tools=self.toolbox.read_only, trusted=self.trusted
+        )
+
+    def choose(self, name: str | None = None) -> Choice:
+        """The model of the session, or the one called `name` that a role asks for.
+
+        A base URL goes with the model that it was given for, never with another one's key.
+        """
+        config = self.loaded.config
+        return choose_model(
+            flag=name or _text(self.flags.get("model")),
+            env=self.env,
+            configured=config.model if name is None else None,
+            base_url=self.loaded.base_url_for(name or config.model or ""),
+            via=config.via,
+            providers=load_providers(),
+        )
+
+
+def read_setup(
+    workspace: Path, env: Mapping[str, str], flags: Mapping[str, object], *, trust_folder: bool = False
+) -> Setup:
+    """The setup of a folder. Raises `UsageError` when it is none, `ConfigError` for what is wrong in files."""
+    try:
+        root = workspace.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise UsageError(f"the workspace {workspace} cannot be opened: {error}", "give a folder with -C DIR") from None
+    if not root.is_dir():
+        raise UsageError(f"the workspace {workspace} is not a folder", "give a folder with -C DIR")
+    places = Places.find(env)
+    if trust_folder:
+        trust(root, places)
+    trusted = is_trusted(root, places)
+    loaded = load_config(workspace=root, env=env, flags=flags, trusted=trusted)
+    return Setup(root, env, places, trusted, loaded, Toolbox(), flags)
+
+
+class Models:
+    """The models of a session by name, each opened when the first agent needs it, on one pool of connections."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._pool = HttpPool()
+        self._open: dict[str, Model] = {}
+        self._session_model = self._opened(setup.choose())
+
+    def for_role(self, role: Role) -> Model:
+        """The model of `role`. Raises `ConfigError` when what it asks for cannot be used."""
+        name = self._setup.loaded.config.model_for(role.model, "")
+        if not name or role.name == PARENT:
+            return self._session_model
+        if name not in self._open:
+            self._open[name] = self._opened(self._setup.choose(name))
+        return self._open[name]
+
+    async def aclose(self) -> None:
+        for model in [self._session_model, *self._open.values()]:
+            await model.aclose()
+        await self._pool.aclose()
+
+    def _opened(self, choice: Choice) -> Model:
+        config = self._setup.loaded.config
+        return open_model(
+            choice,
+            env=self._setup.env,
+            pool=self._pool,
+            cache_folder=self._setup.places.cache,
+            retries=config.retries,
+            idle_timeout=config.stream_idle_timeout,
+            overrides=config.model_info,
+        )
+
+
+def open_session(setup: Setup, models: Models, abort: AbortToken, emit: Emit) -> Session:
+    """A session whose whole tree is read-only, with its one budget."""
+    config = setup.loaded.config
+    book = setup.roles()
+    parent = book.get(PARENT)
+    clock = clock_from(perf_counter())
+    _announce(setup, book, emit, clock)
+    limits = Limits(config.max_tokens, config.max_usd)
+    _require_price(limits, models.for_role(parent))
+    session_id = new_session_id()
+    crew = Crew(
+        toolbox=setup.toolbox,
+        context=_services(setup, emit, clock),
+        read_only=True,
+        denied_tools=frozenset(config.tools.deny),
+        system=_prompts(setup, book),
+        model_for=models.for_role,
+        emit=emit,
+        clock=clock,
+        transcripts=setup.places.state / "sessions" / session_id,
+        max_output=config.max_tool_output,
+    )
+    session_limits = SessionLimits(config.timeout, config.max_turns, config.max_parallel)
+    return Session(session_id, crew, book, Budget(limits), session_limits, abort)
+
+
+def new_session_id() -> str:
+    """Sorts by time; the random part keeps sessions of one second apart."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.urandom(3).hex()}"
+
+
+def _services(setup: Setup, emit: Emit, clock: Callable[[], float]) -> ToolContext:
+    from orchestrator.code.index import CodeIndex
+    from orchestrator.search import find_ripgrep, open_search
+    from orchestrator.workspace import WorkspaceFiles
+
+    files = WorkspaceFiles(setup.workspace)
+    search = open_search(files, ripgrep=find_ripgrep(setup.workspace))
+    return ToolContext(files, search, CodeIndex(files, search))
+
+
+def _prompts(setup: Setup, book: RoleBook) -> Callable[[Role], str]:
+    """The system prompt by role, built once: every agent of a role gets the same bytes."""
+    environment = read_environment(setup.workspace)
+    built: dict[str, str] = {}
+
+    def prompt(role: Role) -> str:
+        if role.name not in built:
+            roles = book.delegates() if role.name == PARENT else ()
+            built[role.name] = build_system_prompt(role, roles=roles, environment=environment)
+        return built[role.name]
+
+    return prompt
+
+
+def _announce(setup: Setup, book: RoleBook, emit: Emit, clock: Callable[[], float]) -> None:
+    """What was left out or is wrong, said once at the start."""
+    for text in (*setup.loaded.warnings, *map(str, setup.loaded.ignored)):
+        emit(Notice(PARENT, clock(), "warning", text))
+    for problem in errors_in(book.problems):
+        emit(Notice(PARENT, clock(), "warning", str(problem), "`orch roles check` shows every problem"))
+
+
+def _require_price(limits: Limits, model: Model) -> None:
+    if limits.usd is not None and model.info.input_price is None:
+        raise ConfigError(
+            f"the price of {model.name} is not known, so --max-usd cannot be kept",
+            "limit the run with --max-tokens, or give the price under `models:` in the configuration",
+        )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
