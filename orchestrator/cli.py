@@ -42,18 +42,21 @@ def _run(args: Sequence[str]) -> int:
         return _COMMANDS[options.command](options)
     except OrchError as error:
         return report_error(error, sys.stderr)
-    except BrokenPipeError:
-        return _reader_left()
     except KeyboardInterrupt:
         return 130
 
 
 def _reader_left() -> int:
-    """Whoever read our output has gone (`| head`): nothing is left to say, and nothing may be said at exit."""
+    """Whoever read our output has gone (`| head`): nothing is left to say."""
+    _discard_output()
+    return 0
+
+
+def _discard_output() -> None:
+    """What is still in the buffer goes nowhere, so that nothing is said about it at exit."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 # --- ask -------------------------------------------------------------------------------------------------------------
@@ -193,13 +196,17 @@ def _config(options: argparse.Namespace) -> int:
 def _show(options: argparse.Namespace, output: Output) -> int:
     import json
 
+    from orchestrator.errors import OrchError
     from orchestrator.safe_text import safe_text
 
-    if options.output == "text":
-        print(safe_text(output.text))
-    else:
-        print(json.dumps(output.data))
-    sys.stdout.flush()
+    text = safe_text(output.text) if options.output == "text" else json.dumps(output.data)
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        return _reader_left()
+    except OSError as error:
+        _discard_output()
+        raise OrchError(f"cannot write to standard output: {error.strerror}", "write somewhere else") from None
     return output.exit_code
 
 

@@ -27,16 +27,16 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> _Parser:
     """The parser of the whole command line. Common flags may stand before or after the command's own."""
-    common = _common()
     root = _Parser(
         "orch",
-        parents=[common],
+        parents=[_common()],
         description=DESCRIPTION,
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     root.set_defaults(workspace=".", model=None, base_url=None, output="text", trust=False, quiet=False, verbose=False)
     root.add_argument("-V", "--version", action="version", version=f"orch {__version__}")
+    common = _common()  # not the root's: `set_defaults` would take the place of their SUPPRESS
     commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     ask = commands.add_parser("ask", parents=[common, _run_flags()], help="answer a question; never writes")
     ask.add_argument(

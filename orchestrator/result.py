@@ -66,6 +66,7 @@ class Result:
     denied: Sequence[str] = ()
     error: ErrorInfo | None = None
     exit_code: int = 0
+    """The error's own, where there is one; `headless.exit_code_for` has those of the other endings."""
 
     def to_dict(self) -> dict[str, Any]:
         """The object of the json contract, schema 1."""

@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 
+from orchestrator.errors import ModelError
 from orchestrator.messages import Message, ToolCall, Usage
 from orchestrator.model import CallReady, Done, ModelInfo, ModelRequest, Piece, Reply, TextDelta
 
 EXPLORER = "explorer"
+_BEYOND = "the question needs a language model; the scout answers only what code can answer exactly"
+_USE_A_MODEL = "Set a key such as OPENAI_API_KEY, or give --model; `orch doctor` shows what is configured."
 _WINDOW = 1_000_000_000
 """Tokens. Nothing is sent anywhere, so no history is too long."""
 _INFO = ModelInfo(
@@ -38,12 +41,17 @@ class ScoutModel:
         return _INFO
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Piece]:
-        """The next step as one reply: tool calls, or the answer."""
+        """The next step as one reply: tool calls, or the answer.
+
+        Raises `ModelError` after the text for a question that only a language model can answer: it was not answered.
+        """
         text, calls = _step(request)
         if text:
             yield TextDelta(text)
         for call in calls:
             yield CallReady(call)
+        if text and _is_beyond(request):
+            raise ModelError("bad_request", _BEYOND, _USE_A_MODEL)
         message = Message("assistant", text, calls)
         yield Done(Reply(message, Usage(), "tool_calls" if calls else "stop"))
 
@@ -51,8 +59,19 @@ class ScoutModel:
         """Nothing to close."""
 
 
+def _is_beyond(request: ModelRequest) -> bool:
+    from orchestrator.scouting.parent import needs_a_model, newest_turn
+
+    question, _, results = newest_turn(request.messages)
+    return _is_parent(request) and needs_a_model(question, results)
+
+
+def _is_parent(request: ModelRequest) -> bool:
+    return any(tool.name == "delegate" for tool in request.tools)
+
+
 def _step(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
-    if any(tool.name == "delegate" for tool in request.tools):
+    if _is_parent(request):
         return _as_parent(request.messages)
     return _as_sub_agent(request)
 

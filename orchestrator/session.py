@@ -17,8 +17,6 @@ from orchestrator.messages import Usage
 from orchestrator.result import Citation, ErrorInfo, Result, Status, StopReason
 from orchestrator.roles import PARENT, RoleBook
 
-EXIT_CODES: dict[Status, int] = {"ok": 0, "failed": 1, "incomplete": 3, "denied": 4, "aborted": 130}
-
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
@@ -111,16 +109,15 @@ class Session:
             duration_s=now,
             denied=denied,
             error=_error_info(ending.error),
-            exit_code=ending.error.exit_code if ending.error is not None else EXIT_CODES[status],
+            exit_code=0 if ending.error is None else ending.error.exit_code,
         )
 
     def _answer(self, ending: Ending) -> str:
         """The parent's text; where it ended early, with what the sub-agents had found."""
         if ending.status == "ok":
             return ending.text
-        reports = [
-            f"**{r.agent.setup.name}** — {agent_text(r).strip()}" for r in self.records[1:] if r.ending is not None
-        ]
+        texts = {r.agent.setup.name: agent_text(r).strip() for r in self.records[1:] if r.ending is not None}
+        reports = [f"**{name}** — {text}" for name, text in texts.items() if text not in ending.text]
         found = ["What the sub-agents had found:", *reports] if reports else []
         return "\n\n".join([part for part in (ending.text.strip(), *found) if part])
 

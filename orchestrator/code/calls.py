@@ -27,6 +27,7 @@ class Call(NamedTuple):
     name: str
     text: str
     scope: str
+    preview: str = ""
 
 
 def calls_in(path: str, data: bytes, first: int = 1, last: int = 1 << 30) -> tuple[Call, ...]:
@@ -55,7 +56,8 @@ def _placed(found: list[tuple[int, str, str]], source: Source) -> Iterator[Call]
         receiver = receiver_of(source.text, start)
         full = f"{receiver}.{name}" if receiver not in ("", "?") else name
         called = full if len(full) <= MAX_CALLED and not any(map(str.isspace, full)) else name
-        yield Call(source.line_of(start), source.column_of(start), called, source.line_at(start), scope)
+        text, preview = source.shown_at(start)
+        yield Call(source.line_of(start), source.column_of(start), called, text, scope, preview)
 
 
 def _character_offsets(source: Source, offsets: list[int]) -> Iterator[int]:

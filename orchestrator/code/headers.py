@@ -36,17 +36,36 @@ def header_of(node: Node, name: Node, data: bytes, rules: Rules) -> Header:
     before = data[data.rfind(b"\n", 0, start) + 1 : start]
     if _MODIFIERS.fullmatch(before):
         start -= len(before.lstrip())
-    body = node.child_by_field_name("body")
-    value = node.child_by_field_name("value") if body is None else None
-    inner = value.child_by_field_name("body") if value is not None else None
-    end = next((part.start_byte for part in (body, inner) if part is not None), node.end_byte)
-    text = data[start:end].decode("utf-8", "replace")
+    end = _header_end(node, rules)
+    text = data[start : end or node.end_byte].decode("utf-8", "replace")
     first = name.start_point.row + 1 - data.count(b"\n", start + len(text) - len(text.lstrip()), name.start_byte)
     text = text.strip()
-    if body is None and inner is None:
+    if end is None:
         text = text.split("\n", 1)[0]
+    lines = text.count("\n")
+    for comment in _comments(node, rules, start, end or node.end_byte):
+        text = text.replace(comment, "")
     shown = " ".join(text.split()).rstrip(" {;").removesuffix("=>").removesuffix(" =").rstrip()
-    return Header(shown, first, first + text.count("\n"))
+    return Header(shown, first, first + lines)
+
+
+def _header_end(node: Node, rules: Rules) -> int | None:
+    """The byte at which the header of a definition ends that has a body."""
+    value = node.child_by_field_name("value")
+    body = node.child_by_field_name("body") or (value.child_by_field_name("body") if value is not None else None)
+    if body is None:
+        return None
+    before = body.prev_sibling
+    while before is not None and before.type in rules.comments:
+        before = before.prev_sibling
+    return before.end_byte if before is not None else body.start_byte
+
+
+def _comments(node: Node, rules: Rules, start: int, end: int) -> list[str]:
+    """The comments between the parts of a header."""
+    inner = [child for part in node.children if part.start_byte < end for child in (part, *part.children)]
+    comments = (part for part in inner if part.type in rules.comments and start <= part.start_byte < end)
+    return [(comment.text or b"").decode("utf-8", "replace") for comment in comments]
 
 
 def _decoration_ends(node: Node, name: Node, rules: Rules) -> Iterator[int]:

@@ -17,13 +17,10 @@ from orchestrator.code.reading import Reader
 from orchestrator.code.tasks import occurrences_task, symbols_task
 from orchestrator.code.workers import run_over
 from orchestrator.errors import ToolError
-from orchestrator.text_cut import cut_line
 from orchestrator.tool import Files, Match, Occurrence, Occurrences, Search, SearchQuery, Symbol, Symbols
 
 MAX_NAME = 300
 """Characters of the longest name that is looked for."""
-MAX_SHOWN = 200
-"""Characters of a line that is shown whole."""
 _SOME_FILES = 64
 """Files that are read at once when only the first symbols are wanted."""
 _NEAR_ROWS = 4000
@@ -85,17 +82,8 @@ class CodeIndex:
         file = self._files.read_text(path)
         found = calls_in(file.path, file.text.encode("utf-8", "surrogatepass"), first, last)
         return tuple(
-            Occurrence(
-                file.path,
-                call.line,
-                call.column,
-                "call",
-                call.text,
-                call.scope,
-                preview(call.text, call.column),
-                call.name,
-            )
-            for call in found
+            Occurrence(file.path, line, column, "call", text, scope, preview, name)
+            for line, column, name, text, scope, preview in found
         )
 
     async def calls_from(self, path: str, line: int) -> Sequence[Occurrence]:
@@ -170,38 +158,30 @@ def _checked(name: str) -> str:
     return name
 
 
-def preview(line: str, column: int) -> str:
-    """What to show of a line that is too long to be shown whole, around the `column`; else nothing."""
-    text = line.strip()
-    if len(text) <= MAX_SHOWN:
-        return ""
-    return cut_line(text, MAX_SHOWN, max(0, column - 1 - (len(line) - len(line.lstrip()))))
-
-
 # --- occurrences -----------------------------------------------------------------------------------------------------
 
 _Row = tuple[Occurrence, Fit]
 
 
 def _rows(path: str, result: FileOccurrences) -> Iterator[_Row]:
-    for place in result.places:
-        shown = preview(place.text, place.column)
-        row = Occurrence(path, place.line, place.column, place.kind, place.text, place.scope, shown)
-        yield row, place.fit
+    for line, column, kind, text, scope, fit, preview in result.places:
+        yield Occurrence(path, line, column, kind, text, scope, preview), fit
 
 
 def _belonging(rows: Sequence[_Row], last: str, owner: str) -> tuple[list[_Row], list[str]]:
     """The rows that belong to the qualifier `owner`, and what is to be said about the others."""
     by_fit = Counter(fit for _, fit in rows)
     if not by_fit["yes"]:
-        return [], [f"no {last} that belongs to {owner}; {by_fit.total()} places of {last} otherwise"] if rows else []
+        others = f"no {last} that belongs to {owner}; {_counted(by_fit.total(), 'place')} of {last} otherwise"
+        return [], [others] if rows else []
     is_method = any(fit == "yes" and row.kind == "definition" and row.scope for row, fit in rows)
     kept: list[_Row] = [(row, fit) for row, fit in rows if fit == "yes" or (is_method and fit == "maybe")]
     notes = []
     if is_method and by_fit["maybe"]:
         notes.append(f"{by_fit['maybe']} of these have a receiver whose type the syntax does not tell")
-    if len(kept) < len(rows):
-        notes.append(f"{len(rows) - len(kept)} places of {last} that do not belong to {owner}, or may not, left out")
+    left = len(rows) - len(kept)
+    if left:
+        notes.append(f"{_counted(left, 'place')} of {last} left out that belong to something else, or may")
     return kept, notes
 
 
@@ -209,16 +189,15 @@ def _notes(found: Sequence[tuple[str, FileOccurrences]]) -> Iterator[str]:
     hidden = {path: result.hidden for path, result in found if result.hidden}
     if hidden:
         named = ", ".join(f"{path} ({count})" for path, count in list(hidden.items())[:3])
-        more = f" and {len(hidden) - 3} more files" if len(hidden) > 3 else ""
-        yield f"{sum(hidden.values())} more places in very long lines, not listed: {named}{more}"
+        more = f" and {_counted(len(hidden) - 3, 'more file')}" if len(hidden) > 3 else ""
+        yield f"{_counted(sum(hidden.values()), 'more place')} in very long lines, not listed: {named}{more}"
     binary = sum(result.how == "binary" for _, result in found)
     if binary:
-        yield f"{binary} binary {_files(binary)} skipped"
+        yield f"{_counted(binary, 'binary file')} skipped"
     unparsed = [path for path, result in found if result.how == "words" and result.places and _is_code(path)]
     if unparsed:
         named = ", ".join(unparsed[:3]) + (", …" if len(unparsed) > 3 else "")
-        some = f"{len(unparsed)} {_files(len(unparsed))} that could not be parsed"
-        yield f"kinds guessed from single lines in {some}: {named}"
+        yield f"kinds guessed from single lines in {_counted(len(unparsed), 'file')} that could not be parsed: {named}"
 
 
 def _is_code(path: str) -> bool:
@@ -229,18 +208,19 @@ def _is_code(path: str) -> bool:
 def _vendored(rows: Sequence[Occurrence]) -> Iterator[str]:
     folders = Counter(found[1] for row in rows if (found := _VENDORED.search(row.path)))
     if folders:
-        yield f"{folders.total()} places are in vendored folders ({', '.join(sorted(folders))})"
+        yield f"{_counted(folders.total(), 'place')} in vendored folders: {', '.join(sorted(folders))}"
 
 
-def _files(count: int) -> str:
-    return "file" if count == 1 else "files"
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 # --- symbols ---------------------------------------------------------------------------------------------------------
 
 
 def _symbol(path: str, found: FileSymbol) -> Symbol:
-    return Symbol(found.name, found.kind, found.qualified, path, found.line, found.end_line, found.signature, found.doc)
+    name, kind, qualified, line, end_line, signature, doc, lines, _ = found
+    return Symbol(name, kind, qualified, path, line, end_line, signature, doc, lines)
 
 
 def _name_filter(name: str) -> Callable[[FileSymbol], bool]:

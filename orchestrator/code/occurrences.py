@@ -18,12 +18,13 @@ from orchestrator.tool import OccurrenceKind
 
 MAX_ON_LONG_LINE = 3
 """Places of one very long line that are listed; the others are counted."""
-MAX_LINE = 200_000
-"""Characters of a line that a place carries; of a longer one it carries the part around the name."""
 
 
 class Place(NamedTuple):
-    """One place of the name. `fit` says whether it belongs to the qualifier asked for; plain names always fit."""
+    """One place of the name. `fit` says whether it belongs to the qualifier asked for; plain names always fit.
+
+    `text` is the line, `preview` what to show of it if it is long.
+    """
 
     line: int
     column: int
@@ -31,6 +32,7 @@ class Place(NamedTuple):
     text: str
     scope: str = ""
     fit: Fit = "yes"
+    preview: str = ""
 
 
 class FileOccurrences(NamedTuple):
@@ -131,16 +133,9 @@ def _without_flood(spans: Sequence[Span], source: Source) -> tuple[list[Span], i
 
 def _places(spans: Sequence[Span], source: Source, path: str, wanted: Name) -> Iterator[Place]:
     judge = Judge(wanted, path, source.text) if wanted.qualifier else None
-    for start, end, kind, scope in spans:
+    for start, _, kind, scope in spans:
         fit: Fit = "yes"
         if judge:
             fit = judge.fit(Candidate(kind, scope, receiver_of(source.text, start), start))
-        yield Place(source.line_of(start), source.column_of(start), kind, _line_text(source, start, end), scope, fit)
-
-
-def _line_text(source: Source, start: int, end: int) -> str:
-    line = source.line_at(start)
-    if len(line) <= MAX_LINE:
-        return line
-    column = source.column_of(start) - 1
-    return line[max(0, column - LONG_LINE) : column + LONG_LINE]
+        text, preview = source.shown_at(start)
+        yield Place(source.line_of(start), source.column_of(start), kind, text, scope, fit, preview)

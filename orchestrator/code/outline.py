@@ -141,11 +141,7 @@ def _symbol(node: Node, name: Node, kind: str, path: tuple[str, ...], source: So
     bases = bases_of(header.text, path[-1], in_parentheses=bool(rules.doc_strings)) if kind in _CLASSES else ()
     doc = docstring_of(node) if rules.doc_strings else comment_above(node, rules)
     first = name.start_point.row + 1
-    rows = {
-        first,
-        *range(header.first, min(header.last + 1, header.first + MAX_LINES)),
-        *([doc.line] if doc.text else ()),
-    }
+    rows = {first, *range(header.first, min(header.last + 1, header.first + MAX_LINES)), doc.line or first}
     return FileSymbol(
         plain_name(name, source.data),
         kind,

@@ -8,9 +8,16 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from orchestrator.decoding import NotText, decode
+from orchestrator.text_cut import cut_line
 
 LONG_LINE = 1000
 """Characters from which on a line is taken for generated or minified text."""
+
+
+MAX_LINE = 200_000
+"""Characters of a line that is carried along whole; of a longer one only the part around a place is."""
+MAX_SHOWN = 200
+"""Characters of a line that is shown whole."""
 
 
 class Source:
@@ -43,6 +50,15 @@ class Source:
         start = self.text.rfind("\n", 0, offset) + 1
         end = self.text.find("\n", offset)
         return self.text[start : len(self.text) if end < 0 else end].removesuffix("\r")
+
+    def shown_at(self, offset: int) -> tuple[str, str]:
+        """The line that holds `offset`, and what to show of it: around the offset if it is long, "" if it is not."""
+        line = self.line_at(offset)
+        column = self.column_of(offset) - 1
+        text = line.strip()
+        indent = len(line) - len(line.lstrip())
+        preview = cut_line(text, MAX_SHOWN, max(0, column - indent)) if len(text) > MAX_SHOWN else ""
+        return line if len(line) <= MAX_LINE else line[max(0, column - LONG_LINE) : column + LONG_LINE], preview
 
     def byte_offsets(self, offsets: list[int]) -> Iterator[int]:
         """The byte offsets in `data` of ascending character offsets."""

@@ -50,6 +50,22 @@ def defines_function_or_class(text: str, name: str) -> bool:
     return re.search(rf"{word}\s*[:=]\s*(?:async\s+)?(?:function\b|class\b|\([^()]*\)\s*=>|\w+\s*=>)", text) is not None
 
 
+def declaration_rank(text: str, name: str) -> int:
+    """How much of a definition the line is, 0 the most: of a function or class, a plain variable, one with a type, an
+    attribute, anything else, a mere announcement."""
+    word = _word(name)
+    if defines_function_or_class(text, name):
+        return 4 if text.endswith(";") and re.search(rf"{word}\s*\(", text) else 0
+    plain = r"\s*(?:(?:export|const|let|var|static|final|public|private|pub)\s+)*(?:\w+\s*=\s*)*"
+    if re.match(rf"{plain}{word}\s*=(?!=)", text):
+        return 1
+    if re.match(rf"{plain}{word}\s*:", text):
+        return 2
+    if assigns(text, name):
+        return 3
+    return 5 if text.endswith(";") else 4
+
+
 def assigns(text: str, name: str) -> bool:
     """Whether the line sets `name`: `x = 1`, `self.x += 1`, `x: int = 1`, `x, y = f()`, `x++`."""
     word = _word(name)

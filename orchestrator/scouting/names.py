@@ -130,21 +130,30 @@ def _in_order(one: str, other: str) -> int:
     return row[-1]
 
 
-def near_pattern(name: str) -> str:
-    """A regular expression for identifiers that begin or end about like `name`: one letter may be wrong, any missing.
+def near_patterns(name: str) -> tuple[str, str]:
+    """Regular expressions for identifiers that begin or end about like `name`, the strict one and the loose one.
 
-    Works where no piece of the name is left whole; the rest of the identifier may differ by a few letters.
+    `name` may lack letters, in the loose one a letter may be wrong as well; the other end of the identifier may differ
+    by a few letters. They find what no piece of the name is left whole in.
     """
     letters = re.findall(r"\w", name)
     size = max(_LEAST_KEPT, round(len(letters) * _SHARE_KEPT))
-    begins = (rf"{form}\w{{0,{_SLACK}}}" for form in _one_wrong(letters[:size]))
-    ends = (rf"\w{{0,{_SLACK}}}{form}" for form in _one_wrong(letters[-size:]))
-    return rf"\b(?:{'|'.join(dict.fromkeys((*begins, *ends)))})\b"
+    head, tail = letters[:size], letters[-size:]
+    return _either((_spread(head),), (_spread(tail),)), _either(_one_wrong(head), _one_wrong(tail))
+
+
+def _either(begins: Iterable[str], ends: Iterable[str]) -> str:
+    forms = (*(rf"{form}\w{{0,{_SLACK}}}" for form in begins), *(rf"\w{{0,{_SLACK}}}{form}" for form in ends))
+    return rf"\b(?:{'|'.join(dict.fromkeys(forms))})\b"
+
+
+def _spread(letters: Sequence[str]) -> str:
+    return r"\w?".join(map(re.escape, letters))
 
 
 def _one_wrong(letters: Sequence[str]) -> Iterator[str]:
     for wrong in range(len(letters)):
-        yield r"\w?".join(re.escape(letter) for at, letter in enumerate(letters) if at != wrong)
+        yield _spread([letter for at, letter in enumerate(letters) if at != wrong])
 
 
 def nearness(asked: str, name: str) -> float:

@@ -34,6 +34,12 @@ def final_answer(question: str, results: Sequence[Message]) -> str:
     return "\n\n".join(_passed_on(result, words) for result in results)
 
 
+def needs_a_model(question: str, results: Sequence[Message]) -> bool:
+    """Whether a report says that the question is none that code can answer."""
+    said = Words(language_of(question)).say("not_answered", question=question.strip())
+    return any(f"- {said}" in result.content for result in results)
+
+
 def language_of(text: str) -> Language:
     return "zh" if _CHINESE.search(text) else "en"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orchestrator.scouting import lookups
-from orchestrator.scouting.names import is_identifier, joined, near_pattern, nearness, parts, same_words, singulars
+from orchestrator.scouting.names import is_identifier, joined, near_patterns, nearness, parts, same_words, singulars
 from orchestrator.scouting.notebook import Notebook
 from orchestrator.scouting.part import Part, groups
 from orchestrator.scouting.places import Place, of_kinds, one_a_line
@@ -99,11 +99,12 @@ def _find_other(book: Notebook, name: str, others: Iterable[str], exact: Referen
 
 def _near(book: Notebook, name: str, known: Iterable[str]) -> tuple[str, ...] | None:
     """Names that resemble `name`: those that the tool gave, and those that a search for its letters finds."""
-    hits = lookups.grep(book, near_pattern(name), ignore_case=True)
-    if hits is None:
-        return None
-    pattern = re.compile(near_pattern(name), re.IGNORECASE)
-    words = {word for place in hits.places for word in pattern.findall(place.text)}
+    words: set[str] = set()
+    searches = [(pattern, lookups.grep(book, pattern, ignore_case=True)) for pattern in near_patterns(name)]
+    for pattern, hits in searches:
+        if hits is None:
+            return None
+        words.update(word for place in hits.places for word in re.findall(pattern, place.text, re.IGNORECASE))
     return _nearest(name, (*known, *(word for word in sorted(words) if nearness(name, word) >= _LEAST_NEARNESS)))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from orchestrator.scouting.attribution import shares
-from orchestrator.scouting.line_kinds import assigns, defines_function_or_class, raises
+from orchestrator.scouting.line_kinds import assigns, declaration_rank, defines_function_or_class, raises
 from orchestrator.scouting.notebook import Notebook
 from orchestrator.scouting.part import Part, groups, noted
 from orchestrator.scouting.places import (
@@ -70,16 +70,10 @@ def _remarks(found: Found, filtered: Filtered, book: Notebook, words: Words) -> 
 
 
 def sorted_definitions(places: Sequence[Place], name: str) -> tuple[Place, ...]:
-    """Definitions, the likeliest first: with a keyword before assignments before the rest, tests last."""
+    """Definitions, the likeliest first: functions and classes before variables before the rest, tests last."""
 
     def rank(place: Place) -> int:
-        if defines_function_or_class(place.text, name):
-            declared = 0
-        elif assigns(place.text, name):
-            declared = 1
-        else:
-            declared = 3 if place.text.endswith(";") else 2
-        return declared + (_OF_TESTS if is_test_path(place.path, place.scope) else 0)
+        return declaration_rank(place.text, name) + (_OF_TESTS if is_test_path(place.path, place.scope) else 0)
 
     return ordered(of_kinds(places, {"definition"}), rank)
 
