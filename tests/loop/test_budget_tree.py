@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,7 +31,7 @@ async def test_the_tree_stops_at_its_tokens(workspace: Path) -> None:
     parent = [{**delegates("find it"), "usage": BIG}]
     script = {"routes": [{"match": "find it", "turns": child}], "turns": parent}
     ran = await run(workspace, script, max_tokens=5000)
-    assert (ran.result.status, ran.result.stop_reason, ran.result.exit_code) == ("incomplete", "budget", 3)
+    assert (ran.result.status, ran.result.stop_reason, ran.exit_code) == ("incomplete", "budget", 3)
     assert ran.agent("explorer-1").turns == 4
     assert ran.agent("explorer-1").stop_reason == "budget"
     assert "its budget was spent" in ran.result.answer
@@ -79,3 +81,26 @@ def test_no_more_is_handed_out_than_there_is(limit: int, children: list[tuple[in
     for child in held:
         budget.settle(child)
     assert budget.tokens == total == sum(sum(s) for _, (_, s) in zip(held, children, strict=False))
+
+
+async def test_money_is_counted_by_the_models_price(workspace: Path) -> None:
+    """Two dollars a million tokens: a call of 1,000 costs 0.2 cents, and the tree stops once 1 cent is spent."""
+    prices = "{input_price: 2.0, output_price: 2.0}"
+    (Path(os.environ["ORCH_HOME"]) / "config.yaml").write_text(f"models:\n  openai/scripted: {prices}\n")
+    turns: list[Any] = [{**calls("glob", pattern=f"*.p{n}"), "usage": BIG} for n in range(9)]
+    ran = await run(workspace, turns, max_usd=0.01)
+    assert (ran.result.status, ran.result.stop_reason) == ("incomplete", "budget")
+    assert ran.agent("parent").turns == 5
+    assert ran.result.cost_usd == pytest.approx(0.01)
+
+
+async def test_a_role_has_a_budget_of_its_own(workspace: Path) -> None:
+    folder = workspace / ".orch" / "roles"
+    folder.mkdir(parents=True)
+    role = "name: thrifty\ndescription: Thrifty.\nextends: explorer\nbudget: {tokens: 1500}\nprompt: Be thrifty.\n"
+    (folder / "thrifty.yaml").write_text(role)
+    child: list[Any] = [{**calls("glob", pattern=f"*.p{n}"), "usage": BIG} for n in range(9)]
+    parent = [delegates("find it", role="thrifty"), "Done."]
+    ran = await run(workspace, {"routes": [{"match": "find it", "turns": child}], "turns": parent})
+    assert (ran.agent("thrifty-1").turns, ran.agent("thrifty-1").stop_reason) == (2, "budget")
+    assert ran.result.status == "ok"

@@ -251,7 +251,7 @@ async def test_an_abort_keeps_what_was_found(workspace: Path) -> None:
     seen: list[Any] = []
     script = {"routes": routes, "turns": [delegates(task_a, task_b)]}
     ran = await run(workspace, script, on_event=stop)
-    assert (ran.result.status, ran.result.exit_code) == ("aborted", 130)
+    assert (ran.result.status, ran.exit_code) == ("aborted", 130)
     assert [(c.path, c.status) for c in ran.result.citations] == [("src/auth.py", "verified")]
     assert "Half is done." in ran.result.answer
     assert "so far" in ran.result.answer
@@ -283,3 +283,16 @@ async def test_the_first_request_of_a_child_is_small(workspace: Path) -> None:
     request = next(r for r in ran.server.requests if r.body is ran.bodies("find it")[0])
     assert len(request.raw) - len("find it") <= 8192
     assert len(request.body["tools"]) == 7
+
+
+async def test_a_childs_tool_output_is_cut_like_the_parents(workspace: Path) -> None:
+    """B012: one way to truncate for all agents; head and tail stay, with a mark."""
+    (workspace / "wide.txt").write_text("".join(f"{'x' * 900} {n}\n" for n in range(1, 1500)))
+    child = [calls("read_file", path="wide.txt"), reports("Long.")]
+    parent = [calls("read_file", path="wide.txt"), delegates("find it"), "Done."]
+    ran = await run(workspace, script(child, parent))
+    (of_child,) = tool_texts(ran.bodies("find it")[-1])
+    of_parent = tool_texts(ran.bodies("the question")[-1])[0]
+    assert of_child == of_parent
+    assert len(of_child) < 60_000
+    assert "offset" in of_child

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.abort import AbortToken
 from orchestrator.arguments import parse_arguments, stored_arguments
 from orchestrator.errors import ToolError
 from orchestrator.events import Notice, ToolFinished, ToolStarted
 from orchestrator.shipped import shipped_folder
+from tests.support.model_server import ModelServer
 from tests.support.running import calls, run, tool_texts
 
 
@@ -186,14 +188,14 @@ async def test_a_cut_text_is_continued(workspace: Path) -> None:
 
 async def test_a_text_that_stays_cut_is_incomplete(workspace: Path) -> None:
     ran = await run(workspace, [{"text": f"{n} ", "finish_reason": "length"} for n in range(4)])
-    assert (ran.result.status, ran.result.exit_code) == ("incomplete", 3)
+    assert (ran.result.status, ran.exit_code) == ("incomplete", 3)
     assert ran.result.answer == "0 1 2 3"
 
 
 async def test_the_last_turn_is_announced(workspace: Path) -> None:
     turns = [calls("glob", pattern="*.py"), {**calls("glob", pattern="*.txt"), "text": "so far"}]
     ran = await run(workspace, turns, max_turns=2)
-    assert (ran.result.status, ran.result.stop_reason, ran.result.exit_code) == ("incomplete", "max_turns", 3)
+    assert (ran.result.status, ran.result.stop_reason, ran.exit_code) == ("incomplete", "max_turns", 3)
     assert ran.result.answer == "so far"
     assert "one turn is left; answer now" in tool_texts(ran.bodies()[-1])[-1]
 
@@ -238,3 +240,26 @@ def test_whatever_was_written_can_be_stored_and_is_never_an_invented_object(raw:
         assert len(error.message) < 500
         return
     assert parsed or not raw.strip() or json.loads(raw.strip()) in ({}, "{}") or json.loads(json.loads(raw)) == {}
+
+
+async def test_an_abort_in_the_middle_of_a_call_drops_the_half_call(workspace: Path) -> None:
+    """B030: nothing of the call is kept, nothing of it is run, and the history could be sent again as it is."""
+    half = {"index": 0, "id": "c1", "type": "function", "function": {"name": "read_file", "arguments": '{"pa'}}
+    raw = [{"choices": [{"index": 0, "delta": {"tool_calls": [half]}}]}]
+
+    async def stop(server: ModelServer, abort: AbortToken) -> None:
+        await server.until(lambda: bool(server.requests))
+        abort.trigger("SIGINT")
+
+    ran = await run(workspace, [{"raw": raw, "stall": "forever"}], during=stop)
+    assert ran.result.status == "aborted"
+    history = ran.session.records[0].agent.history
+    assert [(m.role, m.content) for m in history] == [("user", "the question")]
+    assert not ran.of(ToolStarted)
+
+
+async def test_an_abort_before_the_first_byte(workspace: Path) -> None:
+    ran = await run(workspace, ["never asked"], on_event=lambda event, abort: abort.trigger("SIGTERM"))
+    assert (ran.result.status, ran.result.answer) == ("aborted", "")
+    assert not ran.server.requests
+    ran.server.failures.clear()

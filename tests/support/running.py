@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from orchestrator.abort import AbortToken
 from orchestrator.events import Event
+from orchestrator.headless import exit_code_for
 from orchestrator.result import AgentSummary, Result
 from orchestrator.session import Session
 from orchestrator.toolbox import Toolbox
@@ -29,6 +30,10 @@ class Ran:
     events: Sequence[Event]
     server: ModelServer
     session: Session
+
+    @property
+    def exit_code(self) -> int:
+        return exit_code_for(self.result)
 
     def of(self, kind: type[E], agent: str | None = None) -> list[E]:
         return [e for e in self.events if isinstance(e, kind) and agent in (None, e.agent)]
