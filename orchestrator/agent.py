@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.arguments import stored_arguments
 from orchestrator.budget import Budget
@@ -43,8 +43,7 @@ class Next(Enum):
     ASK_AGAIN = "ask_again"
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """How an agent ended. `text` is its answer, or what it had said so far; `report` what it handed in."""
 
     status: Status
@@ -54,8 +53,7 @@ class Ending:
     error: ModelError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSetup:
+class AgentSetup(NamedTuple):
     """Everything that an agent is, fixed before its first turn."""
 
     name: str

@@ -7,7 +7,6 @@ else is refused with the place and the reason. Nothing is ever repaired to an em
 from __future__ import annotations
 
 import ast
-import difflib
 import json
 import re
 from collections.abc import Mapping
@@ -73,12 +72,11 @@ def stored_arguments(raw: str) -> str:
     return json.dumps({"_invalid_arguments": _preview(raw)}, ensure_ascii=False)
 
 
-def _loads(text: str) -> Any:
-    return json.loads(text, strict=False, parse_constant=_no_constant)
-
-
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+_loads = json.JSONDecoder(strict=False, parse_constant=_no_constant).decode
 
 
 def _decode(raw: str, cut: bool) -> Any:
@@ -197,6 +195,8 @@ def _fault(model: type[Args], fault: dict[str, Any]) -> str:
         case "missing":
             return f"`{field}` is missing{_expectation(model, field)}."
         case "extra_forbidden":
+            import difflib
+
             near = difflib.get_close_matches(field, model.model_fields, n=1)
             return f"`{field}` is not an argument of this tool" + (f"; did you mean `{near[0]}`?" if near else ".")
         case _:

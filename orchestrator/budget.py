@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from orchestrator.messages import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """`None` is no limit. `tokens` counts all kinds together."""
 
     tokens: int | None = None
@@ -45,8 +43,9 @@ class Budget:
 
     def left(self) -> Limits:
         """What can still be spent or handed out: what children hold is not free."""
-        tokens = self.limits.tokens
-        usd = self.limits.usd
+        tokens, usd = self.limits
+        if tokens is None and usd is None:
+            return self.limits
         for child in self._set_aside.values():
             tokens = _minus(tokens, max(child.limits.tokens or 0, child.tokens))
             usd = _minus(usd, max(child.limits.usd or 0.0, child.usd or 0.0))

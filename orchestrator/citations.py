@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.errors import ToolError
 from orchestrator.result import Citation, CitationStatus
@@ -21,8 +20,7 @@ SHORTEST_QUOTE = 3
 """A quote with fewer letters or digits (`}`) stands in too many places to be looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A place that an agent says its report rests on."""
 
     path: str

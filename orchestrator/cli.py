@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
@@ -28,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(args: Sequence[str]) -> int:
+    gc.disable()  # what is loaded now stays; looking through it again and again would take 20 ms
     from orchestrator.command_line import parser
     from orchestrator.errors import OrchError
     from orchestrator.headless import report_error
@@ -83,7 +85,10 @@ async def _answer(setup: Setup, question: str, writer: Writer, abort: AbortToken
     _stop_on_signals(abort, writer)
     models = Models(setup)
     try:
-        return await open_session(setup, models, abort, writer.emit).ask(question)
+        session = open_session(setup, models, abort, writer.emit)
+        gc.freeze()
+        gc.enable()
+        return await session.ask(question)
     finally:
         await models.aclose()
 
@@ -143,7 +148,13 @@ def _setup(options: argparse.Namespace) -> Setup:
     from orchestrator.command_line import settings
     from orchestrator.wiring import read_setup
 
-    return read_setup(Path(options.workspace), os.environ, settings(options), trust_folder=options.trust)
+    return read_setup(
+        Path(options.workspace),
+        os.environ,
+        settings(options),
+        trust_folder=options.trust,
+        use_cache=not options.no_cache,
+    )
 
 
 # --- roles, tools, doctor, config ------------------------------------------------------------------------------------

@@ -34,7 +34,9 @@ def parser() -> _Parser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    root.set_defaults(workspace=".", model=None, base_url=None, output="text", trust=False, quiet=False, verbose=False)
+    root.set_defaults(
+        workspace=".", model=None, base_url=None, output="text", trust=False, no_cache=False, quiet=False, verbose=False
+    )
     root.add_argument("-V", "--version", action="version", version=f"orch {__version__}")
     common = _common()  # not the root's: `set_defaults` would take the place of their SUPPRESS
     commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
@@ -70,6 +72,7 @@ def _common() -> _Parser:
     add("--base-url", metavar="URL", default=argparse.SUPPRESS, help="where the model's interface is")
     add("--output", choices=("text", "json", "stream-json"), default=argparse.SUPPRESS, help="default: text")
     add("--trust", action="store_true", default=argparse.SUPPRESS, help="trust this folder with what it supplies now")
+    add("--no-cache", action="store_true", default=argparse.SUPPRESS, help="find everything out anew; keep nothing")
     add("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="only the result, and errors")
     add("-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="every step on standard error")
     return flags

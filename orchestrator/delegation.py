@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
 from orchestrator.agent import Agent, AgentSetup, Ending
 from orchestrator.budget import Budget, Limits
@@ -57,8 +58,7 @@ class Record:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Crew:
+class Crew(NamedTuple):
     """What is the same for every agent of a session."""
 
     toolbox: Toolbox

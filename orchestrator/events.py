@@ -18,6 +18,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class AgentStarted(Event):
+    """`parent` is `None` for the agent that the user talks to."""
+
     type: ClassVar[str] = "agent_started"
     role: str
     parent: str | None
@@ -40,6 +42,8 @@ class AgentFinished(Event):
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted(Event):
+    """A model call begins; turns count from 1."""
+
     type: ClassVar[str] = "turn_started"
     turn: int
 
@@ -65,6 +69,8 @@ class Text(Event):
 
 @dataclass(frozen=True, slots=True)
 class Thinking(Event):
+    """A piece of the model's reasoning as it streams."""
+
     type: ClassVar[str] = "thinking"
     text: str
 
@@ -79,6 +85,8 @@ class ReplyVoided(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted(Event):
+    """`summary` is one line of the call's arguments."""
+
     type: ClassVar[str] = "tool_started"
     call_id: str
     tool: str
@@ -87,6 +95,8 @@ class ToolStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished(Event):
+    """`ok` is false for a call that gave the model an error; `summary` is one line of the result."""
+
     type: ClassVar[str] = "tool_finished"
     call_id: str
     tool: str

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 from urllib.parse import urlsplit
 
 from orchestrator.errors import ConfigError, ModelError
@@ -17,8 +16,7 @@ from orchestrator.sse import ServerEvent, SSEParser
 _ERROR_BODY_LIMIT = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """Where one model is asked; `model` is its name for the user, `secret` what must never be shown."""
 
     model: str
@@ -28,15 +26,14 @@ class Endpoint:
     idle_timeout: float
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One JSON object of the answer; `whole` when the server did not stream and this is all of it."""
 
-    data: dict[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any]
     whole: bool = False
 
 
-END = Frame()
+END = Frame({})
 """The provider said that the stream is complete."""
 
 

@@ -23,7 +23,7 @@ def dumps(value: object) -> bytes:
 def parse_object(text: str) -> dict[str, object] | None:
     """`text` as a JSON object, or `None` when it is anything else (NaN and Infinity are not JSON)."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -31,6 +31,9 @@ def parse_object(text: str) -> dict[str, object] | None:
 
 def _refuse(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 class EncodedOnce(Generic[T]):

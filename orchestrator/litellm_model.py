@@ -35,6 +35,8 @@ _CACHE_POINTS: Final = ({"location": "message", "role": "system"}, {"location": 
 """Claude keeps in its prompt cache what ends here."""
 _CLOSE_LIMIT: Final = 2.0
 """Seconds that closing may take."""
+_PREPARING_LIMIT: Final = 3.0
+"""Seconds that a cancel waits for litellm's thread."""
 _SPARE: Final = 30.0
 """Seconds by which litellm's own time limit is later than ours."""
 
@@ -236,23 +238,30 @@ def import_litellm() -> Any:
 
 
 async def _uncut(preparing: Coroutine[Any, Any, Any]) -> Any:
-    """The result of litellm's `acompletion`, which prepares its request in a thread.
-
-    A cancel that hits it there would lose a coroutine that the thread hands over, to be reported as never awaited
-    (B180). So it waits those milliseconds, one second at the most.
-    """
+    """The result of litellm's `acompletion`; a cancel ends it at a moment when it leaves nothing behind (B180)."""
     asking = asyncio.ensure_future(preparing)
     try:
         return await asyncio.shield(asking)
     except asyncio.CancelledError:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(1.0):
-                while _is_in_thread(asking):
-                    await asyncio.sleep(0.001)
+        await _give_up(asking)
         raise
+
+
+async def _give_up(asking: asyncio.Future[Any]) -> None:
+    """Cancel `asking`, but not while litellm prepares its request in a thread, which takes some milliseconds.
+
+    What the thread hands over, a coroutine, would be lost then and be reported as never awaited.
+    """
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PREPARING_LIMIT):
+                while _is_in_thread(asking):  # noqa: ASYNC110  # nothing tells when the thread has ended
+                    await asyncio.sleep(0.001)
     finally:
-        if asking.cancel():
-            await asyncio.wait([asking])
+        asking.cancel()
+    await asyncio.wait([asking])
+    if not asking.cancelled() and asking.exception() is None:
+        await asking.result().aclose()
 
 
 def _is_in_thread(asking: asyncio.Future[Any]) -> bool:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from orchestrator.messages import Message, ToolCall, Usage
 
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSchema:
+class ToolSchema(NamedTuple):
     """A tool as the model is told about it; `parameters` is a JSON schema of an object."""
 
     name: str
@@ -24,8 +23,7 @@ class ToolSchema:
     parameters: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(NamedTuple):
     """One call of a model. `messages` is not mutated while the request is in flight."""
 
     system: str
@@ -37,25 +35,21 @@ class ModelRequest:
     """Requests that share a prefix share this key (one per role and session)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningDelta:
+class ReasoningDelta(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallReady:
+class CallReady(NamedTuple):
     """A tool call whose arguments are complete, sent while the rest of the reply may still be streaming."""
 
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
-class Retrying:
+class Retrying(NamedTuple):
     """The attempt failed and another follows after `delay` seconds; every piece of this request so far is void."""
 
     attempt: int
@@ -75,8 +69,7 @@ class Reply:
     """The provider reported no usage; the figures are an estimate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     reply: Reply
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from orchestrator.errors import ConfigError
 from orchestrator.model import Model, ModelInfo
@@ -116,7 +116,8 @@ def describe_choice(choice: Choice) -> list[tuple[str, str]]:
     if choice.wire != SCOUT:
         where = choice.base_url or "the provider's own"
         rows.append(("address", where + (f" ({choice.base_url_from})" if choice.base_url_from else "")))
-        rows.append(("key", f"from {choice.key_env}" if choice.key_env else "none sent by orch"))
+        found = "what litellm finds" if choice.wire == "litellm" else "none"
+        rows.append(("key", f"from {choice.key_env}" if choice.key_env else found))
     return rows
 
 
@@ -163,8 +164,7 @@ def _wanted(flag: str | None, env: Mapping[str, str], configured: str | None) ->
     return next(((name.strip(), why) for name, why in given if name and name.strip()), ("", ""))
 
 
-@dataclass(frozen=True, slots=True)
-class _Choosing:
+class _Choosing(NamedTuple):
     """What is known while a choice is made."""
 
     env: Mapping[str, str]

@@ -131,8 +131,8 @@ class OpenAIReply:
     def _take_usage(self, chunk: Mapping[str, Any], choice: Mapping[str, Any]) -> None:
         groq = chunk.get("x_groq")
         for holder in (chunk, choice, groq if isinstance(groq, dict) else {}):
-            usage = _usage(holder.get("usage"))
-            if usage is not None:
+            raw = holder.get("usage")
+            if raw and (usage := _usage(raw)) is not None:
                 self._usage = usage
 
 

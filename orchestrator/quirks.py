@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from typing import Literal, TypeVar, get_args, get_type_hints
 
 from orchestrator.errors import ConfigError
@@ -56,6 +55,8 @@ def read_quirks(kind: type[Q], given: Mapping[str, object], model: str) -> Q:
 
 def _complaint(name: str, value: object, hints: Mapping[str, object], names: list[str]) -> str:
     if name not in hints:
+        from difflib import get_close_matches
+
         near = get_close_matches(name, names, n=1)
         return f"unknown quirk `{name}`" + (f" (did you mean `{near[0]}`?)." if near else ".")
     choices = get_args(hints[name])

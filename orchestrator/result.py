@@ -30,6 +30,8 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class AgentSummary:
+    """What one agent of the tree did, in figures of its own."""
+
     name: str
     role: str
     parent: str | None
@@ -44,6 +46,8 @@ class AgentSummary:
 
 @dataclass(frozen=True, slots=True)
 class ErrorInfo:
+    """What failed the run, and what to do next."""
+
     type: str
     message: str
     hint: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from orchestrator.abort import AbortToken
 from orchestrator.agent import Agent, Ending
@@ -18,8 +19,7 @@ from orchestrator.result import Citation, ErrorInfo, Result, Status, StopReason
 from orchestrator.roles import PARENT, RoleBook
 
 
-@dataclass(frozen=True, slots=True)
-class SessionLimits:
+class SessionLimits(NamedTuple):
     """Seconds for the whole tree (`None`: no limit), and how many sub-agents may run at a time."""
 
     timeout: float | None = None

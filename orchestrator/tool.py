@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,8 +23,7 @@ class Args(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """Lines of a file that the model is shown, `lines[0]` being line `first`. Citations are checked against these."""
 
     path: str
@@ -48,8 +47,7 @@ class ToolResult:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """A resolved path (links followed) inside the workspace. `path` is relative, with `/`; `.` is the root."""
 
     path: str
@@ -57,8 +55,7 @@ class Located:
     is_dir: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(NamedTuple):
     """A decoded file; `text` has no BOM and keeps its line endings."""
 
     path: str
@@ -95,8 +92,7 @@ class Files(Protocol):
 # --- search ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SearchQuery:
+class SearchQuery(NamedTuple):
     """`pattern` is a regular expression unless `literal`; `under` are files or folders; `globs` as ripgrep's `-g`."""
 
     pattern: str
@@ -111,8 +107,7 @@ class SearchQuery:
     limit: int = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     path: str
     line: int
     text: str
@@ -121,8 +116,7 @@ class Match:
     """A line too long to show, cut around its first match with marks; empty for other lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(NamedTuple):
     """`rows` in order of path and line; `total` and `files` count all hits, also those cut by the limits."""
 
     rows: tuple[Match, ...]
@@ -146,8 +140,7 @@ class Search(Protocol):
 # --- code ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A definition. `qualified` has the enclosing names (`Session.send`), `doc` the docstring's first line.
 
     `lines` are the lines of the file, with their numbers, that `signature` and `doc` come from.
@@ -164,8 +157,7 @@ class Symbol:
     lines: tuple[tuple[int, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """A place where a name stands. `scope` is the enclosing function or class, qualified; `column` counts from 1.
 
     `text` is the whole line and `preview` what to show of it if it is long, else empty. `name` is what stands there, if
@@ -182,20 +174,35 @@ class Occurrence:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrences:
+class Occurrences(NamedTuple):
     """Every place in order of path and line; `notes` say what was left out and why."""
 
     rows: tuple[Occurrence, ...]
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Symbols:
+class Symbols(NamedTuple):
     """Definitions in order of path and line. `unread` files were not looked at because there were enough already."""
 
     rows: tuple[Symbol, ...]
     unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFile:
+    """A file with its definitions, the most telling first."""
+
+    path: str
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RepoMap:
+    """Files, the most relevant first. Of `total` files of code, `seen` were looked at."""
+
+    files: tuple[MappedFile, ...]
+    total: int = 0
+    seen: int = 0
 
 
 class Code(Protocol):
@@ -217,6 +224,11 @@ class Code(Protocol):
     async def near(self, name: str, under: Sequence[str] = (".",)) -> Sequence[tuple[str, str, int]]:
         """Names that resemble one that is not there, best first: the name, and the path and line of one place of it."""
 
+    async def repo_map(
+        self, query: str, under: Sequence[str], limit: int, progress: Callable[[str], None] = lambda text: None
+    ) -> RepoMap:
+        """The `limit` files that matter most for the words and names of `query`, by who uses and imports whom."""
+
 
 # --- context ---------------------------------------------------------------------------------------------------------
 
@@ -226,14 +238,25 @@ Spawn = Callable[[str, str, str], Awaitable[ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool may use while it runs."""
+    """What a tool may use while it runs: `files`, `search`, `code` and what follows.
+
+    Search and code analysis are opened by the first call that needs them: a run that only reads never loads them.
+    """
 
     files: Files
-    search: Search
-    code: Code
+    open_search: Callable[[], Search]
+    open_code: Callable[[], Code]
     agent: str = "parent"
     spawn: Spawn | None = None
     progress: Callable[[str], None] = field(default=lambda text: None)
+
+    @property
+    def search(self) -> Search:
+        return self.open_search()
+
+    @property
+    def code(self) -> Code:
+        return self.open_code()
 
 
 A = TypeVar("A", bound=Args)

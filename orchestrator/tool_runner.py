@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.arguments import parse_arguments, validate_arguments
 from orchestrator.citations import Evidence
@@ -21,8 +20,7 @@ from orchestrator.toolbox import Toolbox
 ABORTED = "error: aborted: The run was stopped before this call ended."
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a call came to. `code` is the error's code, empty when it succeeded."""
 
     call: ToolCall

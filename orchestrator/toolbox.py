@@ -96,6 +96,7 @@ def json_schema(model: type[Args]) -> dict[str, Any]:
 
 
 _NOISE = ("title", "additionalProperties", "$defs", "$ref")
+_EMPTY_DEFAULTS: tuple[tuple[str, object], ...] = (("default", None), ("default", []))
 
 
 def _object(node: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def _object(node: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any
     choices = [choice for choice in node.get("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:
         node = {**choices[0], **{key: value for key, value in node.items() if key != "anyOf"}}
-    kept = {key: value for key, value in node.items() if key not in _NOISE and (key, value) != ("default", None)}
+    kept = {key: value for key, value in node.items() if key not in _NOISE and (key, value) not in _EMPTY_DEFAULTS}
     if "properties" in kept:
         kept["properties"] = {name: _object(part, shared) for name, part in kept["properties"].items()}
     if "items" in kept:

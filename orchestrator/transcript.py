@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import os
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO
 
 from orchestrator.messages import Message, scrub
+
+_FIELDS = tuple(field.name for field in fields(Message))
 
 
 class Transcript:
@@ -19,7 +22,7 @@ class Transcript:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.failure: OSError | None = None
-        self._file: TextIO | None = None
+        self._file: BinaryIO | None = None
 
     def append(self, message: Message) -> None:
         if self.failure is not None:
@@ -27,10 +30,8 @@ class Transcript:
         try:
             if self._file is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._file = self.path.open("x", encoding="utf-8")
-                self.path.chmod(0o600)
-            self._file.write(scrub(json.dumps(_plain(message), ensure_ascii=False)) + "\n")
-            self._file.flush()
+                self._file = open(self.path, "xb", buffering=0, opener=_private)  # noqa: SIM115  # `close` closes it
+            self._file.write(_line(message))
         except OSError as error:
             self.failure = error
 
@@ -40,6 +41,12 @@ class Transcript:
             self._file = None
 
 
-def _plain(message: Message) -> dict[str, object]:
-    """The message without the fields that say nothing."""
-    return {key: value for key, value in asdict(message).items() if value not in ("", (), False)}
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _line(message: Message) -> bytes:
+    """The message as JSON, without the fields that say nothing."""
+    values = {name: getattr(message, name) for name in _FIELDS}
+    said = {name: value for name, value in values.items() if value not in ("", (), False)}
+    return scrub(json.dumps(said, ensure_ascii=False, default=asdict)).encode() + b"\n"

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 
@@ -25,9 +26,10 @@ from orchestrator.providers import load_providers
 from orchestrator.role_loading import load_roles
 from orchestrator.roles import PARENT, Role, RoleBook
 from orchestrator.session import Session, SessionLimits
-from orchestrator.tool import ToolContext
+from orchestrator.tool import Code, Search, ToolContext
 from orchestrator.toolbox import Toolbox
 from orchestrator.trust import is_trusted, trust
+from orchestrator.workspace import WorkspaceFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Setup:
     loaded: Loaded
     toolbox: Toolbox
     flags: Mapping[str, object] = field(default_factory=dict)
+    use_cache: bool = True
+    """Whether what is found out about the code is kept for the next question, and used."""
 
     def roles(self) -> RoleBook:
         return load_roles(
@@ -64,7 +68,12 @@ class Setup:
 
 
 def read_setup(
-    workspace: Path, env: Mapping[str, str], flags: Mapping[str, object], *, trust_folder: bool = False
+    workspace: Path,
+    env: Mapping[str, str],
+    flags: Mapping[str, object],
+    *,
+    trust_folder: bool = False,
+    use_cache: bool = True,
 ) -> Setup:
     """The setup of a folder. Raises `UsageError` when it is none, `ConfigError` for what is wrong in files."""
     try:
@@ -78,7 +87,7 @@ def read_setup(
         trust(root, places)
     trusted = is_trusted(root, places)
     loaded = load_config(workspace=root, env=env, flags=flags, trusted=trusted)
-    return Setup(root, env, places, trusted, loaded, Toolbox(), flags)
+    return Setup(root, env, places, trusted, loaded, Toolbox(), flags, use_cache)
 
 
 class Models:
@@ -129,7 +138,7 @@ def open_session(setup: Setup, models: Models, abort: AbortToken, emit: Emit) ->
     session_id = new_session_id()
     crew = Crew(
         toolbox=setup.toolbox,
-        context=_services(setup, emit, clock),
+        context=tool_context(setup.workspace, setup.places.cache / "code" if setup.use_cache else None),
         read_only=True,
         denied_tools=frozenset(config.tools.deny),
         system=_prompts(setup, book),
@@ -148,14 +157,27 @@ def new_session_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.urandom(3).hex()}"
 
 
-def _services(setup: Setup, emit: Emit, clock: Callable[[], float]) -> ToolContext:
-    from orchestrator.code.index import CodeIndex
-    from orchestrator.search import find_ripgrep, open_search
-    from orchestrator.workspace import WorkspaceFiles
+def tool_context(workspace: Path, cache_folder: Path | None = None) -> ToolContext:
+    """What tools use to look into `workspace`, each part opened once by the first call that needs it.
 
-    files = WorkspaceFiles(setup.workspace)
-    search = open_search(files, ripgrep=find_ripgrep(setup.workspace))
-    return ToolContext(files, search, CodeIndex(files, search))
+    What is found out about the code is kept in `cache_folder`, if one is given.
+    """
+    files = WorkspaceFiles(workspace)
+
+    @cache
+    def search() -> Search:
+        from orchestrator.search import find_ripgrep, open_search
+
+        return open_search(files, ripgrep=find_ripgrep(workspace))
+
+    @cache
+    def code() -> Code:
+        from orchestrator.code.facts_cache import FactsCache
+        from orchestrator.code.index import CodeIndex
+
+        return CodeIndex(files, search(), FactsCache(cache_folder) if cache_folder else None)
+
+    return ToolContext(files, search, code)
 
 
 def _prompts(setup: Setup, book: RoleBook) -> Callable[[Role], str]:

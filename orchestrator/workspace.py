@@ -104,9 +104,10 @@ class WorkspaceFiles:
     def _existing(self, name: str) -> Located | None:
         """What `name` leads to, `None` if there is nothing. Raises `ToolError` when it leads outside."""
         try:
-            real = os.path.realpath(self._root / name)  # raises when a link is taken away while it is followed
+            # Raises when a link is taken away while it is followed. Paths as text: every read goes through here.
+            real = os.path.realpath(os.path.join(self._root, name))  # noqa: PTH118
             relative = self._relative(real, name)
-            status = Path(real).stat()
+            status = os.stat(real)  # noqa: PTH116
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -172,7 +173,7 @@ class WorkspaceFiles:
 
     def _open_file(self, located: Located) -> int:
         """Like `opened`, but the descriptor belongs to the caller."""
-        *folders, name = Path(raw_path(located.path)).parts
+        *folders, name = raw_path(located.path).split("/")
         folder = os.open(self._root, _OPEN_FOLDER)
         try:
             for part in folders:

@@ -33,7 +33,7 @@ _PLURALS: Mapping[OccurrenceKind, str] = {
 
 
 class FindReferencesArgs(Args):
-    name: str = Field(description="exact, whole word; may be qualified: Session.send")
+    name: str = Field(description="whole word, or Session.send")
     path: str = Field(".", description="file or folder")
     glob: str | None = Field(None, description="only such files, e.g. *.py, !tests/")
     kinds: list[OccurrenceKind] | None = None
@@ -44,8 +44,8 @@ class FindReferencesArgs(Args):
 class FindReferencesTool(Tool[FindReferencesArgs]):
     name = "find_references"
     description = (
-        "Every place where a name stands, complete and parsed: its kind (attribute is a.X), enclosing scope and line. "
-        "Says who defines, calls, imports, mentions it. Skips ignored and hidden files."
+        "Every place where a name stands, complete and parsed, with kind (attribute: a.X), scope and line: who "
+        "defines, calls, imports, mentions it. Skips ignored and hidden files."
     )
     args = FindReferencesArgs
     max_output = 600_000

@@ -21,8 +21,8 @@ class Finding(Args):
 
 class ReportArgs(Args):
     summary: str = Field(description="The whole answer: only this and the findings reach the parent")
-    findings: list[Finding] = Field(default_factory=list)
-    open_questions: list[str] = Field(default_factory=list)
+    findings: list[Finding] = Field([])
+    open_questions: list[str] = Field([])
 
 
 class Report(Tool[ReportArgs]):

@@ -14,7 +14,7 @@ _Calls = Mapping[int, Sequence[Occurrence]]
 
 class SymbolsArgs(Args):
     path: str = Field(".", description="file or folder")
-    name: str | None = Field(None, description="simple or qualified; * for any: Session.send, *auth*")
+    name: str | None = Field(None, description="Session.send, send or *auth*")
     calls: bool = Field(False, description="add what each calls")
     limit: int = Field(300, ge=1, le=5000)
     offset: int = Field(0, ge=0)
@@ -23,8 +23,8 @@ class SymbolsArgs(Args):
 class SymbolsTool(Tool[SymbolsArgs]):
     name = "symbols"
     description = (
-        "Outline of what code defines: lines, kind, qualified name | signature | first line of the docstring. For a "
-        "Markdown file its headings."
+        "What code defines: lines, kind, qualified name | signature | docstring's first line. Of a Markdown file its "
+        "headings."
     )
     args = SymbolsArgs
     max_output = 600_000

@@ -10,6 +10,10 @@ from orchestrator.tool import OccurrenceKind
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_NEAR = 60
+"""Nodes around a place among which an import, a comment or a string that holds it is looked for."""
+_OUTER = 500
+"""Nodes from the root on among which scopes are looked for; only generated code is nested deeper."""
 MAX_NAME = 120
 """Characters of one part of a scope that are kept."""
 
@@ -26,14 +30,14 @@ def kind_of(chain: Chain, name: str, rules: Rules, data: bytes) -> OccurrenceKin
         special = rules.special(chain, name)
         if special:
             return special
-    if any(link.type in rules.imports for link in chain):
+    if any(link.type in rules.imports for link in chain[-_NEAR:]):
         return "import"
     return written or _code_kind(chain, name, rules, data)
 
 
 def _written_kind(chain: Chain, rules: Rules) -> OccurrenceKind | None:
     """`comment`, `doc` or `string` if the place is in a comment or a string, `None` if it is code."""
-    for at in range(len(chain) - 1, -1, -1):
+    for at in range(len(chain) - 1, max(-1, len(chain) - _NEAR), -1):
         link = chain[at]
         if link.type in rules.comments:
             return "doc" if _documents(link.node, rules) else "comment"
@@ -122,7 +126,7 @@ class Scopes:
         A scope whose own name begins at the byte `without_start` is left out: a definition is not inside itself.
         """
         parts: list[str] = []
-        for at, link in enumerate(chain):
+        for at, link in enumerate(chain[:_OUTER]):
             if link.type in self._rules.scopes:
                 owner, name, start = self._label(chain, at)
                 parts += filter(None, (owner, "" if start == without_start else name))

@@ -11,7 +11,8 @@ from orchestrator.code.rules import Rules, words
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MODIFIERS = re.compile(rb"[\w \t]*")
+_MODIFIERS = re.compile(rb"[\w \t<>,.?\[\]&*:|\\]*")
+"""What may stand before a name on its line and belong to its definition: keywords and types."""
 
 
 class Header(NamedTuple):
@@ -33,12 +34,13 @@ def header_of(node: Node, name: Node, data: bytes, rules: Rules) -> Header:
     """The header of the definition `node` of `name`, without what decorates it."""
     start = min(node.start_byte, name.parent.start_byte if name.parent else name.start_byte)
     start = max([start, *_decoration_ends(node, name, rules)])
+    start += len(data[start : name.start_byte]) - len(data[start : name.start_byte].lstrip())
     before = data[data.rfind(b"\n", 0, start) + 1 : start]
     if _MODIFIERS.fullmatch(before):
         start -= len(before.lstrip())
     end = _header_end(node, rules)
     text = data[start : end or node.end_byte].decode("utf-8", "replace")
-    first = name.start_point.row + 1 - data.count(b"\n", start + len(text) - len(text.lstrip()), name.start_byte)
+    first = name.start_point.row + 1 - data.count(b"\n", start, name.start_byte)
     text = text.strip()
     if end is None:
         text = text.split("\n", 1)[0]
@@ -118,27 +120,36 @@ def comment_above(node: Node, rules: Rules) -> Doc:
         top.parent is not None and top.parent.parent is not None and top.parent.start_point.row == top.start_point.row
     ):
         top = top.parent
-    first, above = top, top.prev_sibling
-    while above is not None and above.end_point.row + (above.end_point.column > 0) >= first.start_point.row:
-        if above.type not in rules.comments and not above.type.startswith(("attribute", "decorator", "annotation")):
+    comments: list[Node] = []
+    below, above = top, top.prev_sibling
+    while above is not None and _line_after(above) >= below.start_point.row:
+        if above.type in rules.comments:
+            comments.insert(0, above)
+        elif not above.type.startswith(("attribute", "decorator", "annotation")):
             break
-        if above.prev_sibling is not None and above.prev_sibling.end_point.row == above.start_point.row:
-            break  # a comment at the end of the line before
-        first, above = above, above.prev_sibling
-    return _first_line(first) if first.type in rules.comments else Doc()
+        if above.prev_sibling is not None and _line_after(above.prev_sibling) > above.start_point.row:
+            del comments[:1]  # a comment at the end of a line of code
+            break
+        below, above = above, above.prev_sibling
+    return _first_line(comments)
+
+
+def _line_after(node: Node) -> int:
+    """The row below the last one of a node."""
+    return node.end_point.row + (node.end_point.column > 0)
 
 
 _MARKS = re.compile(r"^\s*(?:/\*+!?|\*+/?|//+!?|#+)?\s*|\s*\*+/\s*$")
 _TAGS = re.compile(r"</?[a-z]+/?>")
 
 
-def _first_line(comment: Node) -> Doc:
-    for row, line in enumerate(
-        (comment.text or b"").decode("utf-8", "replace").split("\n"), comment.start_point.row + 1
-    ):
-        plain = _MARKS.sub("", line)
-        if line.lstrip().startswith("///"):
-            plain = _TAGS.sub("", plain)
-        if plain.strip():
-            return Doc(plain.strip(), row)
+def _first_line(comments: list[Node]) -> Doc:
+    for comment in comments:
+        lines = (comment.text or b"").decode("utf-8", "replace").split("\n")
+        for row, line in enumerate(lines, comment.start_point.row + 1):
+            plain = _MARKS.sub("", line)
+            if line.lstrip().startswith("///"):
+                plain = _TAGS.sub("", plain)
+            if plain.strip():
+                return Doc(plain.strip(), row)
     return Doc()

@@ -43,7 +43,8 @@ def imports_in(path: str, data: bytes) -> tuple[Import, ...]:
 
 
 _CALLS = {
-    "javascript": "(call_expression function: [(identifier) (import)] arguments: (arguments . (string))) @import",
+    "javascript": "(call_expression function: [(identifier) (import)] arguments: (arguments . (string))) @import"
+    " (export_statement source: (string)) @import",
     "ruby": "(call method: (identifier) arguments: (argument_list . (string))) @import",
     "bash": "(command) @import",
 }
@@ -69,7 +70,8 @@ def _names(node: Node, language: str) -> Iterator[tuple[int, str]]:
     text = _text(node)
     if node.type in ("call_expression", "call", "command") and not _IMPORTING.match(text):
         return
-    strings = list(_strings(node))
+    source = node.child_by_field_name("source")
+    strings = list(_strings(source if source is not None else node))
     if strings:
         yield from ((string.start_point.row, name) for string in strings if (name := _text(string).strip("\"'`<>")))
     else:

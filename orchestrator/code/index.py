@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from orchestrator.code.calls import calls_in
+from orchestrator.code.facts_cache import FactsCache
 from orchestrator.code.imports import imports_in
 from orchestrator.code.languages import language_by_name
 from orchestrator.code.near import anywhere_pattern, candidates, definitions_pattern, rank
@@ -14,30 +17,45 @@ from orchestrator.code.occurrences import FileOccurrences
 from orchestrator.code.outline import FileSymbol
 from orchestrator.code.qualified import Fit, parse_name
 from orchestrator.code.reading import Reader
-from orchestrator.code.tasks import occurrences_task, symbols_task
+from orchestrator.code.repo_graph import VENDORED, Terms, map_files
+from orchestrator.code.tasks import Task, links_task, occurrences_task, symbols_task
 from orchestrator.code.workers import run_over
 from orchestrator.errors import ToolError
-from orchestrator.tool import Files, Match, Occurrence, Occurrences, Search, SearchQuery, Symbol, Symbols
+from orchestrator.tool import (
+    Files,
+    MappedFile,
+    Match,
+    Occurrence,
+    Occurrences,
+    RepoMap,
+    Search,
+    SearchQuery,
+    Symbol,
+    Symbols,
+)
+
+T = TypeVar("T")
 
 MAX_NAME = 300
 """Characters of the longest name that is looked for."""
+MAX_MAPPED = 1500
+"""Files that are parsed for one map."""
+_SEARCHED_WORDS = 4
+"""Words of a question that are searched for to choose among more files than that."""
 _SOME_FILES = 64
 """Files that are read at once when only the first symbols are wanted."""
 _NEAR_ROWS = 4000
 _NO_NAMES = ("!*.po", "!*.json", "!*.svg", "!*.csv", "!*.lock", "!*.map", "!*.min.*", "!*.html", "!*.xml")
 """Files with much text and few names of code."""
 
-_VENDORED = re.compile(
-    r"(?:^|/)(node_modules|vendor|vendored|_vendor|third[_-]party|site-packages|bower_components|extern|external)/"
-)
-
 
 class CodeIndex:
-    """`Code` over the files of one workspace. Nothing is built beforehand and nothing is kept between calls."""
+    """`Code` over the files of one workspace. Nothing is built beforehand; what is found is kept in the `cache`."""
 
-    def __init__(self, files: Files, search: Search) -> None:
+    def __init__(self, files: Files, search: Search, cache: FactsCache | None = None) -> None:
         self._files = files
         self._search = search
+        self._cache = cache
 
     async def occurrences(self, name: str, under: Sequence[str] = (".",), globs: Sequence[str] = ()) -> Occurrences:
         """Every place of `name`. Raises `ToolError('invalid_name')` for one that cannot stand on a line of code.
@@ -51,7 +69,7 @@ class CodeIndex:
         query = SearchQuery(wanted.last, literal=True, under=tuple(under), globs=tuple(globs))
         paths = await self._search.files_with(query)
         reader = Reader(self._files)
-        results = await run_over(occurrences_task(name), paths, reader.read)
+        results = await self._over(occurrences_task(name), paths, reader)
         found = [(path, result) for path, result in zip(paths, results, strict=True) if result is not None]
         rows = [row for path, result in found for row in _rows(path, result)]
         notes = [*reader.notes(), *_notes(found)]
@@ -70,7 +88,7 @@ class CodeIndex:
         step = len(paths) if limit is None else _SOME_FILES
         for first in range(0, len(paths), max(step, 1)):
             some = paths[first : first + step]
-            results = await run_over(symbols_task(), some, reader.read)
+            results = await self._over(symbols_task(), some, reader)
             for path, result in zip(some, results, strict=True):
                 rows += (_symbol(path, symbol) for symbol in result or () if is_called(symbol))
             if limit is not None and len(rows) > limit:
@@ -105,7 +123,7 @@ class CodeIndex:
         """The classes, and Rust's `impl` blocks, whose header names the class `name` as one that they build on."""
         last = parse_name(_checked(name)).last
         paths = await self._search.files_with(SearchQuery(last, literal=True, under=tuple(under)))
-        results = await run_over(symbols_task(), paths, Reader(self._files).read)
+        results = await self._over(symbols_task(), paths, Reader(self._files))
         return tuple(
             _symbol(path, symbol)
             for path, result in zip(paths, results, strict=True)
@@ -137,6 +155,38 @@ class CodeIndex:
             rows += (await self._search.grep(query)).rows
         best = rank(wanted.last, candidates(rows, anywhere_pattern(wanted.last)))
         return [(each.name, each.path, each.line) for each in best]
+
+    async def repo_map(
+        self, query: str, under: Sequence[str], limit: int, progress: Callable[[str], None] = lambda text: None
+    ) -> RepoMap:
+        """See `Code`. Of a repository with very many files only those are looked at that hold words of `query`."""
+        paths = await self._with_symbols(under, "")
+        terms = Terms(query)
+        chosen = await self._promising(paths, under, terms)
+        progress(f"mapping {len(chosen):,} of {len(paths):,} files")
+        results = await self._over(links_task(), chosen, Reader(self._files))
+        files = {path: links for path, links in zip(chosen, results, strict=True) if links and links.symbols}
+        best = await asyncio.to_thread(map_files, files, terms, limit)
+        mapped = (MappedFile(path, tuple(_symbol(path, symbol) for symbol in symbols)) for path, symbols in best)
+        return RepoMap(tuple(mapped), len(paths), len(chosen))
+
+    async def _promising(self, paths: Sequence[str], under: Sequence[str], terms: Terms) -> list[str]:
+        """At most `MAX_MAPPED` of the files: those with most words of the question, then those highest up."""
+        if len(paths) <= MAX_MAPPED:
+            return list(paths)
+        words = sorted(terms.parts, key=lambda word: (-len(word), word))[:_SEARCHED_WORDS]
+        queries = [SearchQuery(word, literal=True, ignore_case=True, under=tuple(under)) for word in words]
+        hits: Counter[str] = Counter()
+        for query in queries:
+            found = await self._search.files_with(query)
+            hits.update(dict.fromkeys(found, len(paths) // (len(found) + 1) + 1))
+        return sorted(sorted(paths, key=lambda path: (-hits[path], path.count("/"), path))[:MAX_MAPPED])
+
+    async def _over(self, task: Task[T], paths: Sequence[str], reader: Reader) -> list[T | None]:
+        """The facts of each file, from the cache as far as it has them."""
+        if self._cache is None:
+            return await run_over(task, paths, reader.read)
+        return await self._cache.run_over(task, paths, self._files.root, reader.read)
 
     async def _with_symbols(self, under: Sequence[str], name: str) -> list[str]:
         """The files that can have the symbols asked for."""
@@ -206,7 +256,7 @@ def _is_code(path: str) -> bool:
 
 
 def _vendored(rows: Sequence[Occurrence]) -> Iterator[str]:
-    folders = Counter(found[1] for row in rows if (found := _VENDORED.search(row.path)))
+    folders = Counter(found[1] for row in rows if (found := VENDORED.search(row.path)))
     if folders:
         yield f"{_counted(folders.total(), 'place')} in vendored folders: {', '.join(sorted(folders))}"
 

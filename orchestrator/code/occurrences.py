@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from orchestrator.code.classify import Scopes, kind_of
 from orchestrator.code.languages import Language, language_of
-from orchestrator.code.qualified import Fit, Judge, Name, parse_name, receiver_of, word_pattern
+from orchestrator.code.qualified import Fit, Judge, Name, parse_name, word_pattern
 from orchestrator.code.qualified import Place as Candidate
 from orchestrator.code.rules import rules_of
 from orchestrator.code.source import LONG_LINE, Source, read_source
@@ -102,8 +102,8 @@ def parsed_spans(
     length = len(name.encode("utf-8", "surrogatepass"))
     for (start, end), byte in zip(matches, starts, strict=True):
         chain = chain_to(root, byte, byte + length)
-        kind = kind_of(chain, name, rules, data) or _by_words(source, start, end)
-        scope = scopes.around(chain, without_start=byte if kind == "definition" else -1)
+        kind = (chain and kind_of(chain, name, rules, data)) or _by_words(source, start, end)
+        scope = scopes.around(chain, without_start=byte if kind == "definition" else -1) if chain else ""
         spans.append(Span(start, end, kind, scope))
     return spans
 
@@ -132,10 +132,9 @@ def _without_flood(spans: Sequence[Span], source: Source) -> tuple[list[Span], i
 
 
 def _places(spans: Sequence[Span], source: Source, path: str, wanted: Name) -> Iterator[Place]:
-    judge = Judge(wanted, path, source.text) if wanted.qualifier else None
+    known = [Candidate(start, kind, scope) for start, _, kind, scope in spans] if wanted.qualifier else []
+    judge = Judge(wanted, path, source.text, known) if wanted.qualifier else None
     for start, _, kind, scope in spans:
-        fit: Fit = "yes"
-        if judge:
-            fit = judge.fit(Candidate(kind, scope, receiver_of(source.text, start), start))
+        fit: Fit = judge.fit(Candidate(start, kind, scope)) if judge else "yes"
         text, preview = source.shown_at(start)
         yield Place(source.line_of(start), source.column_of(start), kind, text, scope, fit, preview)

@@ -130,7 +130,7 @@ def _kind(node: Node, stack: list[_Open], owner: str, rules: Rules) -> str:
     """The kind of symbol that a node is, "" for none."""
     around = stack[-1].kind
     kind = rules.refine(node, rules.scopes.get(node.type) or rules.symbols[node.type])
-    inside = around in _CLASSES or (owner and around == "module")
+    inside = around in _CLASSES or (owner and around not in _FUNCTIONS)
     if inside and kind == "function":
         return "method"
     return "field" if inside and kind == "variable" else kind

@@ -17,7 +17,8 @@ _EXPORTS = (b"exports", b"module.exports")
 def _special(chain: Chain, name: str) -> OccurrenceKind | None:
     leaf, parent = chain[-1], chain[-2]
     if leaf.type in ("string_fragment", "string"):
-        return "import" if _in_require(chain) else None
+        exported_from = any(link.field == "source" for link in chain[-3:])
+        return "import" if exported_from or _in_require(chain) else None
     if _is_required(chain):
         return "import"
     match parent.type, leaf.field:

@@ -23,6 +23,7 @@ RULES = Rules(
     ),
     calls=edges("call.function"),
     members=edges("attribute.attribute"),
+    parts=edges("list_splat."),  # how the grammar reads `[*name(…)]`
     patterns=edges("pattern_list. tuple_pattern. list_pattern. list_splat_pattern. type. generic_type.$"),
     imports=words("import_statement import_from_statement future_import_statement"),
     strings=words("string"),

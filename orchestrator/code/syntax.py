@@ -30,7 +30,7 @@ def parse(data: bytes, language: Language) -> Tree | None:
     parser = Parser(grammar_of(language))
     if len(data) <= _SMALL:
         return parser.parse(data)
-    if len(data) > MAX_PARSED:
+    if len(data) > MAX_PARSED or _repeats(data):
         return None
     deadline = thread_time() + _PATIENCE + len(data) * _PATIENCE_PER_BYTE
 
@@ -46,8 +46,30 @@ def parse(data: bytes, language: Language) -> Tree | None:
         return None
 
 
-def chain_to(root: Node, start: int, end: int) -> list[Link]:
-    """The nodes from `root` to the smallest that holds the bytes from `start` to `end`.
+MAX_DEPTH = 2000
+"""Nodes of the longest chain; what is nested deeper is read by words."""
+
+
+_STRETCH = 4096
+_BLOCK = 16
+
+
+def _repeats(data: bytes) -> bool:
+    """Whether a stretch of `data` is little else than one short text over and over.
+
+    On such text (`a=>a=>…` as C, `a<a<…` as C++) the parser's recovery from errors can take minutes for 20 kB, inside
+    one step that it cannot be stopped in.
+    """
+    for start in range(0, len(data) - _STRETCH // 2, _STRETCH):
+        end = min(start + _STRETCH, len(data))
+        blocks = {data[at : at + _BLOCK] for at in range(start, end, _BLOCK)}
+        if len(blocks) * _BLOCK * 12 < end - start:
+            return True
+    return False
+
+
+def chain_to(root: Node, start: int, end: int) -> list[Link] | None:
+    """The nodes from `root` to the smallest that holds the bytes from `start` to `end`; `None` if they are too many.
 
     The type of a keyword or sign begins with `'`, so that the keyword `string` is not taken for a string.
     """
@@ -59,4 +81,6 @@ def chain_to(root: Node, start: int, end: int) -> list[Link]:
             break
         kind = node.type if node.is_named else f"'{node.type}"
         chain.append(Link(node, kind, cursor.field_name or ""))
+        if len(chain) > MAX_DEPTH:
+            return None
     return chain

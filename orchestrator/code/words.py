@@ -7,7 +7,7 @@ import re
 from orchestrator.tool import OccurrenceKind
 
 _COMMENTED = re.compile(
-    r"^\s*(?:#(?!\s*(?:define|if|elif|ifdef|ifndef|undef|include|import|pragma|error)\b|[\[!]\w)|//|/\*|\*|--|;|%|<!--|\"\"\"|''')|(?<=\s)(?:#|//|/\*|--|<!--)\s"
+    r"^\s*(?:#(?!\s*(?:define|if|elif|ifdef|ifndef|undef|include|import|pragma|error)\b|[\[!]\w)|//|/\*|\*|--|;|%(?=[\s%])|<!--|\"\"\"|''')|(?<=\s)(?:#|//|/\*|--|<!--)\s"
 )
 _DEFINING = re.compile(
     r"\b(?:def|defp|func|fun|fn|function|sub|proc|class|struct|interface|trait|enum|union|type|typedef|object|module"

@@ -37,22 +37,30 @@ _BATCH = 200_000
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from orchestrator.code.worker import main; main()"
 
 
-async def run_over(task: Task[T], paths: Sequence[str], read: Read) -> list[T | None]:
-    """The result of `task` for each file, in the order of `paths`; `None` where `read` gives no content."""
+async def run_over(task: Task[T], paths: Sequence[str], read: Read, *, processes: int | None = None) -> list[T | None]:
+    """The result of `task` for each file, in the order of `paths`; `None` where `read` gives no content.
+
+    `processes` are started at once; by default as many as the machine has processors for, if and when that pays.
+    """
     work = _Work(task, paths, read)
-    began = perf_counter()
-    while work.left and perf_counter() - began < FIRST_LOOK:
-        work.do_one()
-        await asyncio.sleep(0)
-    spent, done = perf_counter() - began, len(paths) - len(work.left)
-    remaining = spent * len(work.left) / done if done else 0.0
-    helpers = min(processors() - 1, MAX_WORKERS, len(work.left) // 8) if remaining > WORTH_WORKERS else 0
+    helpers = await _helpers_worth_starting(work) if processes is None else processes
     async with asyncio.TaskGroup() as group:
         for _ in range(helpers):
             group.create_task(_help(work))
         await _finish(work)
     await _finish(work)  # what a worker that died gave back
     return work.results
+
+
+async def _helpers_worth_starting(work: _Work[Any]) -> int:
+    """Work for a moment, and tell from how far that went how many processes would make the rest sooner done."""
+    began, total = perf_counter(), len(work.left)
+    while work.left and perf_counter() - began < FIRST_LOOK:
+        work.do_one()
+        await asyncio.sleep(0)
+    done = total - len(work.left)
+    remaining = (perf_counter() - began) * len(work.left) / done if done else 0.0
+    return min(processors() - 1, MAX_WORKERS, len(work.left) // 8) if remaining > WORTH_WORKERS else 0
 
 
 async def _finish(work: _Work[T]) -> None:

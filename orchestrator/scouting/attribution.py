@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from orchestrator.scouting.names import stem
 from orchestrator.scouting.places import Place
@@ -20,7 +19,12 @@ def shares(
     definitions: Sequence[Place], uses: Sequence[Place], places: Sequence[Place]
 ) -> tuple[tuple[tuple[Place, int], ...], int]:
     """How many of `uses` belong to each definition, and how many cannot be told. `places` hold the import lines."""
-    owner_of_file = {path: _owner(path, definitions, places) for path in {place.path for place in uses}}
+    imports = _grouped((place for place in places if place.kind == "import"), lambda place: place.path)
+    own = _grouped(definitions, lambda place: place.path)
+    by_stem = _grouped(definitions, lambda place: stem(place.path))
+    owner_of_file = {
+        path: _owner(path, own.get(path, ()), imports.get(path, ()), by_stem) for path in {use.path for use in uses}
+    }
     counts: Counter[str] = Counter()
     unknown = 0
     for place in uses:
@@ -32,22 +36,32 @@ def shares(
     return tuple((definition, counts[definition.at]) for definition in definitions), unknown
 
 
-def _owner(path: str, definitions: Sequence[Place], places: Sequence[Place]) -> Place | None:
-    """The one definition that the name stands for in the file, if that can be told."""
-    own = [definition for definition in definitions if definition.path == path]
+def _grouped(places: Iterable[Place], key: Callable[[Place], str]) -> dict[str, list[Place]]:
+    groups: dict[str, list[Place]] = {}
+    for place in places:
+        groups.setdefault(key(place), []).append(place)
+    return groups
+
+
+def _owner(
+    path: str, own: Sequence[Place], imports: Sequence[Place], by_stem: Mapping[str, Sequence[Place]]
+) -> Place | None:
+    """The one definition that the name stands for in the file, if that can be told by the file's `own` definitions and
+    `imports`."""
     if own:
         return own[0] if len(own) == 1 else None
-    imports = [place for place in places if place.path == path and place.kind == "import"]
-    owners = {definition.at: definition for line in imports for definition in _imported(line, path, definitions)}
+    owners = {definition.at: definition for line in imports for definition in _imported(line, path, by_stem)}
     return next(iter(owners.values())) if len(owners) == 1 else None
 
 
-def _imported(line: Place, path: str, definitions: Sequence[Place]) -> list[Place]:
+def _imported(line: Place, path: str, by_stem: Mapping[str, Sequence[Place]]) -> Sequence[Place]:
     found = _MODULE.search(line.text)
     module = next((text for text in found.groups() if text), "") if found else ""
     last = [piece for piece in re.split(r"[./:]+", re.sub(r"\.(?:js|ts|jsx|tsx|mjs|cjs)$", "", module)) if piece]
     if not last:
         return []
-    near = [d for d in definitions if stem(d.path) == last[-1]]
-    beside = [d for d in near if PurePosixPath(d.path).parent == PurePosixPath(path).parent]
-    return beside if len(near) > 1 and module.startswith(".") else near
+    near = by_stem.get(last[-1], ())
+    if len(near) == 1 or not module.startswith("."):
+        return near
+    folder = path.rpartition("/")[0]
+    return [d for d in near if d.path.rpartition("/")[0] == folder]

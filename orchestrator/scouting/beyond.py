@@ -22,8 +22,10 @@ _ASKING = word_set(
     "file files function functions class classes project write fix refactor change improve best good test tests with "
     "there their them they what when which happens"
 )
-_DECLARES = r"(?:def|class|function|func|fn|struct|enum|interface|trait|type|const|let|var|module|namespace|"
-r"macro_rules!|#define)"
+_DECLARES = (
+    "(?:def|class|function|func|fn|struct|enum|interface|trait|type|const|let|var|module|namespace|"
+    "macro_rules!|#define)"
+)
 
 
 def answer(ask: Ask, question: Question, book: Notebook, words: Words) -> Part | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from orchestrator.scouting import lookups
@@ -123,20 +123,37 @@ def _saying(path: str, rows: Sequence[tuple[int, str]]) -> Place | None:
     """What the file says of itself: its first comment or docstring; of a text, its first paragraph of prose."""
     is_text = PurePosixPath(path).suffix.lower() in (".md", ".rst", ".txt", "")
     taken: list[tuple[int, str]] = []
-    for number, row in rows:
+    for number, row in rows if is_text else _first_comment(rows):
         bare = row.strip() if is_text else _MARKS.sub("", _MARKS.sub("", row)).strip()
-        if not taken and not is_text and row.strip() and not row.startswith("#!") and not _OPENS_DOC.match(row):
-            return None
-        if (is_text and _NO_PROSE.match(row)) or not bare or row.startswith("#!"):
-            if taken:
-                break
-            continue
-        taken.append((number, row.strip()))
-        if len(taken) == _LONGEST_SAYING or (not is_text and row.rstrip().endswith(('"""', "'''", "*/"))):
+        if re.fullmatch(r"[=~^*#-]{3,}", bare):
+            taken.clear()  # what stood above is a heading
+        elif bare and not (is_text and _NO_PROSE.match(row)):
+            taken.append((number, row.strip()))
+        elif taken:
+            break
+        if len(taken) == _LONGEST_SAYING:
             break
     if not taken:
         return None
     return Place(path, taken[0][0], "doc", "\n".join(text for _, text in taken), end_line=taken[-1][0])
+
+
+def _first_comment(rows: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The lines of the comment or the string that code begins with; none when it begins with anything else."""
+    closing = ""
+    for number, row in rows:
+        text = row.strip()
+        if not text or row.startswith("#!"):
+            yield number, ""
+            continue
+        if not closing and not _OPENS_DOC.match(row):
+            return
+        opened = re.match(r"[rRuU]?(\"\"\"|'''|/\*)", text) if not closing else None
+        yield number, row
+        rest = text[opened.end() :] if opened else text
+        closing = {"/*": "*/"}.get(opened[1], opened[1]) if opened else closing
+        if closing and closing in rest:
+            return
 
 
 def _prose(place: Place) -> str:

@@ -53,7 +53,8 @@ def read_clause(clause: str, marked: Marked, before: tuple[Subject, ...] = ()) -
     if len(clause) > _LONGEST:
         return best
     for variant in _variants(clause, marked):
-        for form in variant.forms:
+        words = _words_of(variant.text)
+        for form in (form for form in variant.forms if form.may_fit(words)):
             asks, fit = _try(form, variant, marked, before)
             if fit == 2:
                 return asks, fit
@@ -61,6 +62,15 @@ def read_clause(clause: str, marked: Marked, before: tuple[Subject, ...] = ()) -
                 best = asks, fit
     bare = _bare(clause, marked)
     return (bare, 2) if bare else best
+
+
+def _words_of(text: str) -> list[str]:
+    """The words of a clause; "where's" counts as itself and as its parts."""
+    return [
+        piece
+        for word in re.findall(r"[\w']+", text.lower())
+        for piece in dict.fromkeys((word, *re.findall(r"\w+|'", word)))
+    ]
 
 
 def _variants(clause: str, marked: Marked) -> Iterator[_Variant]:
@@ -73,7 +83,7 @@ def _variants(clause: str, marked: Marked) -> Iterator[_Variant]:
     shorter, bare = take_bare_region(plain, marked)
     if bare:
         yield _Variant(_without_tail(shorter), filters + bare, FORMS)
-    for text in dict.fromkeys((core, whole)):
+    for text in dict.fromkeys((core, _without_leads(whole), whole)):
         if text != plain:
             yield _Variant(text, Filters(), FORMS)
 

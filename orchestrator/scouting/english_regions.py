@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from orchestrator.scouting.marks import MARK, Marked
-from orchestrator.scouting.names import SOURCE_EXTENSIONS, looks_like_path
+from orchestrator.scouting.names import SOURCE_EXTENSIONS, looks_like_path, word_set
 from orchestrator.scouting.regions import ENDINGS_OF, Filters, Region
 
 _INSIDE = (
@@ -33,63 +33,60 @@ _OBJECT = (
     rf"{_THE}(?:(?:{_FOLDER_WORDS}|{_SCOPE_WORDS})\s+(?:called\s+|named\s+)?{_TOKEN}(?!\s+(?:{_FOLDER_WORDS})\b)"
     rf"|{_TOKEN}\s+(?:{_FOLDER_WORDS}|{_SCOPE_WORDS})\b"
     rf"|(?:{_LANGUAGES})\s+(?:files?|code|sources?|modules?)\b"
-    rf"|(?:[\w$@.+-]*[*/][\w$@./*+-]*|"
-    rf"[\w$@.+-]+\.(?:{'|'.join(sorted(SOURCE_EXTENSIONS, key=len, reverse=True))}))(?:\s+files?)?(?![\w/.])"
-    rf"|(?:\.\w+|{'|'.join(sorted(SOURCE_EXTENSIONS, key=len, reverse=True))})\s+files\b"
+    r"|(?:[\w$@.+-]*[*/][\w$@./*+-]*|[\w$@.+-]+\.\w{1,8})(?:\s+files?)?(?![\w/.])"
+    r"|\.?\w+\s+files\b"
     rf"|{_TESTS}(?![\w/.])|{_DOCS}(?![\w/.])|(?:{_KNOWN})(?![\w/.])|{MARK})"
 )
-_OBJECTS = (
-    rf"{_OBJECT}(?:\s*(?:,\s*(?:and\s+|or\s+|nor\s+)?|\band\s+|\bor\s+|\bnor\s+|&\s*)(?:in\s+|not\s+in\s+)?{_OBJECT})*"
+_JOIN = r"\s*(?:,\s*(?:and\s+|or\s+|nor\s+)?|\band\s+|\bor\s+|\bnor\s+|&\s*)(?:in\s+|not\s+in\s+)?"
+_DEFINITE = (
+    rf"(?:^|[\s,(]+)(?:(?P<out>{_OUTSIDE})|(?P<in>{_INSIDE}))\s+(?P<what>{_OBJECT}(?:{_JOIN}{_OBJECT})*)"
+    r"(?:\s+only)?\)?(?=$|[\s,?.!)])"
 )
-_DEFINITE = re.compile(
-    rf"(?:^|[\s,(]+)(?:(?P<out>{_OUTSIDE})|(?P<in>{_INSIDE}))\s+(?P<what>{_OBJECTS})(?:\s+only)?\)?(?=$|[\s,?.!)])",
-    re.IGNORECASE,
+_ONLY = rf"[\s,(]+only\s+(?P<what>{_OBJECT})\)?$"
+_ONLY_LAST = rf"[\s,(]+(?P<what>{_OBJECT})\s+only\)?$"
+_NO_TESTS = (
+    rf"[\s,(]+(?:tests?\s+excluded|\(?no\s+{_TESTS})\)?$|"
+    r"\s+in\s+(?:the\s+)?(?:non-test|production|prod|main)\s+(?:code|files|sources?)\b"
 )
-_ONLY = re.compile(
-    rf"[\s,(]+(?:only\s+(?P<a>{_OBJECTS})|(?P<b>{_OBJECT})\s+only|(?P<tests>tests?)\s+excluded|"
-    rf"\(?no\s+(?P<no>{_TESTS}))\)?$",
-    re.IGNORECASE,
+_BARE = rf"[\s,]+(?:(?P<out>{_OUTSIDE})|(?P<in>{_INSIDE}))\s+(?:the\s+)?(?P<what>{MARK}|[\w$.:-]*[\w$](?:\(\))?)$"
+_NO_NAMES = word_set("which what whose any all each every some other this that")
+_AND = r"\s*(?:,|\band\b|\bor\b|\bnor\b|&)\s*(?:in\s+|not\s+in\s+)?"
+_HINTS = word_set(
+    "in inside within under from across among throughout by outside not except excluding without other apart "
+    "aside besides "
+    "ignoring but leaving minus"
 )
-_NON_TEST = re.compile(
-    r"\s+in\s+(?:the\s+)?(?:non-test|production|prod|library|main)\s+(?:code|files|sources?)\b", re.IGNORECASE
-)
-_BARE = re.compile(
-    rf"[\s,]+(?:(?P<out>{_OUTSIDE})|(?P<in>{_INSIDE}))\s+(?:the\s+)?(?P<what>{MARK}|[\w$.:-]*[\w$](?:\(\))?)$",
-    re.IGNORECASE,
-)
-_AND = re.compile(r"\s*(?:,|\band\b|\bor\b|\bnor\b|&)\s*(?:in\s+|not\s+in\s+)?", re.IGNORECASE)
+"""One of these is in every clause that says where to look; the patterns are built only for such a clause."""
 
 
 def take_regions(clause: str, marked: Marked) -> tuple[str, Filters]:
     """`clause` without the places that are surely places (paths, globs, tests, "the x folder"), and the filters."""
-    filters = Filters()
+    words = set(re.findall(r"\w+", clause.lower()))
+    filters: list[Filters] = []
+
+    def without_tests(found: re.Match[str]) -> str:
+        filters.append(Filters(without=(Region("tests"),)))
+        return " "
 
     def keep(found: re.Match[str]) -> str:
-        nonlocal filters
         regions = _regions(found["what"], marked)
-        filters += Filters(without=regions) if found["out"] else Filters(within=(regions,))
-        return " "
+        if regions:
+            is_outside = found.re.groupindex.get("out") and found["out"]
+            filters.append(Filters(without=regions) if is_outside else Filters(within=(regions,)))
+        return " " if regions else found.group()
 
-    def only(found: re.Match[str]) -> str:
-        nonlocal filters
-        if found["tests"] or found["no"]:
-            filters += Filters(without=(Region("tests"),))
-        else:
-            filters += Filters(within=(_regions(found["a"] or found["b"], marked),))
-        return " "
-
-    def production(found: re.Match[str]) -> str:
-        nonlocal filters
-        filters += Filters(without=(Region("tests"),))
-        return " "
-
-    rest = _ONLY.sub(only, _DEFINITE.sub(keep, _NON_TEST.sub(production, clause)))
-    return re.sub(r"\s+", " ", rest).strip(" ,"), filters
+    if words & {"excluded", "no", "production", "prod", "main", "non"}:
+        clause = re.sub(_NO_TESTS, without_tests, clause, flags=re.IGNORECASE)
+    if words & _HINTS:
+        clause = re.sub(_DEFINITE, keep, clause, flags=re.IGNORECASE)
+    if "only" in words:
+        clause = re.sub(_ONLY_LAST, keep, re.sub(_ONLY, keep, clause, flags=re.IGNORECASE), flags=re.IGNORECASE)
+    return re.sub(r"\s+", " ", clause).strip(" ,"), sum(filters, Filters())
 
 
 def take_bare_region(clause: str, marked: Marked) -> tuple[str, Filters]:
     """`clause` without a last "in NAME", where NAME may be a folder, a module, a function or a class."""
-    found = _BARE.search(clause)
+    found = re.search(_BARE, clause, re.IGNORECASE) if _HINTS & set(clause.lower().split()) else None
     if found is None:
         return clause, Filters()
     region = bare_region(found["what"], marked)
@@ -122,8 +119,10 @@ def noun_region(noun: str) -> Filters:
 
 
 def _regions(text: str, marked: Marked) -> tuple[Region, ...]:
-    found = (_region(item, marked) for item in _AND.split(text) if item.strip())
-    return tuple(region for region in found if region is not None)
+    """The regions that the words joined by "and" name; none when one of them names no place."""
+    found = [_region(item, marked) for item in re.split(_AND, text, flags=re.IGNORECASE) if item.strip()]
+    known = tuple(region for region in found if region is not None)
+    return known if len(known) == len(found) else ()
 
 
 def _region(text: str, marked: Marked) -> Region | None:
@@ -138,19 +137,21 @@ def _region(text: str, marked: Marked) -> Region | None:
     ending = re.fullmatch(r"\*?\.?(\w{1,8})\s+files|\*\.(\w{1,8})(?:\s+files?)?", words)
     if ending and (ending[1] or ending[2]).lower() in SOURCE_EXTENSIONS:
         return Region("endings", "." + (ending[1] or ending[2]))
-    return _named_region(words)
+    return _named_region(words, is_quoted=marked.at(text.strip()) is not None)
 
 
-def _named_region(words: str) -> Region | None:
+def _named_region(words: str, *, is_quoted: bool) -> Region | None:
     scope = re.fullmatch(rf"(?:{_SCOPE_WORDS})\s+(\S+)|(\S+)\s+(?:{_SCOPE_WORDS})", words, re.IGNORECASE)
     if scope:
         return Region("scope", (scope[1] or scope[2]).removesuffix("()"))
     folder = re.fullmatch(
-        rf"(?:{_FOLDER_WORDS})\s+(?:called\s+|named\s+)?(\S+)|(\S+)\s+(?:{_FOLDER_WORDS}|files?)", words, re.IGNORECASE
+        rf"(?:{_FOLDER_WORDS})\s+(?:called\s+|named\s+)?(\S+)|(\S+)\s+(?:{_FOLDER_WORDS})", words, re.IGNORECASE
     )
-    name = (folder[1] or folder[2]) if folder else words
+    name = (folder[1] or folder[2]) if folder else re.sub(r"\s+files?$", "", words)
+    if name.lower() in _NO_NAMES:
+        return None
     if "*" in name:
         return Region("glob", name)
     if looks_like_path(name) or re.fullmatch(_KNOWN, name, re.IGNORECASE):
         return Region("path", name)
-    return Region("word", name) if folder or re.fullmatch(r"\S+", words) else None
+    return Region("word", name) if folder or is_quoted else None

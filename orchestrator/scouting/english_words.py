@@ -61,7 +61,7 @@ VERBS = (
     Verb(
         "imports",
         "imported|included|required|loaded|import",
-        "import|imports|importing|imported|include|includes|including|require|requires|requiring|load|loads|loading",
+        "import|imports|importing|imported|source|sources|sourcing|include|includes|including|require|requires|requiring|load|loads|loading",
         "import|imports|importer|importers|import site|import sites|import statement|import statements|import line|"
         "import lines|includes|inclusions",
     ),
@@ -213,3 +213,6 @@ STOP_WORDS = word_set(
     "into onto over under between through after before again just only same"
 )
 """Words that are no part of a name when several plain words stand where a name belongs."""
+
+CONNECTORS = word_set("by for from to of with in on at and or not is as into if")
+"""Those of them that may stand inside one: "user by id"."""

@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from orchestrator.scouting.places import PlaceKind
 
 _DECLARING = (
-    r"def|class|function\*?|func(?:\s*\([^)]*\))?|fn|fun|struct|enum|interface|trait|type|module|namespace|macro_rules!|"
+    r"def|class|function\*?|func(?:\s*\([^)]*\))?|fn|fun|struct|enum|interface|trait|type|module|namespace|"
+    r"macro_rules!|"
     r"#define|sub|typedef|union|record|object|protocol"
 )
 _DECLARES = rf"(?:{_DECLARING})"

@@ -99,6 +99,18 @@ def grep(
     return Hits() if outcome.error else read_hits(outcome.text)
 
 
+def grep_ascii(book: Notebook, pattern: str) -> Hits | None:
+    """Lines that match in any case, with ASCII's idea of a letter: for long patterns many times faster."""
+    outcome = (
+        book.look_up("grep", pattern=f"(?-u){pattern}", limit=GREP_LIMIT, ignore_case=True)
+        if book.has("grep")
+        else None
+    )
+    if outcome is None:
+        return None if book.has("grep") else Hits()
+    return grep(book, pattern, ignore_case=True) if outcome.error else read_hits(outcome.text)
+
+
 def read(book: Notebook, path: str, first: int = 1, count: int = 2000) -> Lines | None:
     """`count` lines of a file from `first`; none when it cannot be read."""
     if not book.has("read_file"):

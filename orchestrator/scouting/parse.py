@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.scouting import chinese, english
 from orchestrator.scouting.marks import Marked, set_aside
 from orchestrator.scouting.names import looks_like_code
 from orchestrator.scouting.question import Ask, Language, Question, Subject
@@ -33,8 +32,11 @@ def parse(text: str, context: str = "") -> Question:
 
 
 def _read_sentence(sentence: str, language: Language, marked: Marked, before: tuple[Subject, ...]) -> tuple[Ask, ...]:
-    read_clause = chinese.read_clause if language == "zh" else english.read_clause
-    pieces = (chinese if language == "zh" else english).split_clauses(sentence)
+    if language == "zh":
+        from orchestrator.scouting.chinese import read_clause, split_clauses
+    else:
+        from orchestrator.scouting.english import read_clause, split_clauses
+    pieces = split_clauses(sentence)
     if len(pieces) > 1:
         asks: list[Ask] = []
         for piece in pieces:

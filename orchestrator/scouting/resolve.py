@@ -10,7 +10,7 @@ from orchestrator.scouting import lookups
 from orchestrator.scouting.names import is_identifier, joined, near_patterns, nearness, parts, same_words, singulars
 from orchestrator.scouting.notebook import Notebook
 from orchestrator.scouting.part import Part, groups
-from orchestrator.scouting.places import Place, of_kinds, one_a_line
+from orchestrator.scouting.places import CODE, Place, of_kinds, one_a_line
 from orchestrator.scouting.question import Subject
 from orchestrator.scouting.readings import References
 from orchestrator.scouting.regions import Filters
@@ -18,6 +18,8 @@ from orchestrator.scouting.wording import Words, code
 
 MAX_NEAR = 8
 _LEAST_NEARNESS = 0.6
+_NEAR_ENOUGH = 0.8
+"""A name as near as this ends the search for near ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def find(book: Notebook, subject: Subject) -> Found | None:
     exact = lookups.references(book, subject.dotted)
     if exact is None:
         return None
-    if exact.places:
+    if exact.places and (not subject.owner or of_kinds(exact.places, CODE)):
         return _found(subject.dotted, exact)
     if subject.owner:
         return _find_last(book, subject, exact)
@@ -64,6 +66,8 @@ def _find_last(book: Notebook, subject: Subject, exact: References) -> Found | N
         return None
     if last.places:
         return _found(subject.name, last, owner_missing=subject.dotted)
+    if exact.places:
+        return _found(subject.dotted, exact)
     near = tuple(dict.fromkeys((*exact.near, *last.near)))
     return _find_other(book, subject.name, _same(subject.name, near), References(near=near))
 
@@ -99,13 +103,16 @@ def _find_other(book: Notebook, name: str, others: Iterable[str], exact: Referen
 
 def _near(book: Notebook, name: str, known: Iterable[str]) -> tuple[str, ...] | None:
     """Names that resemble `name`: those that the tool gave, and those that a search for its letters finds."""
-    words: set[str] = set()
-    searches = [(pattern, lookups.grep(book, pattern, ignore_case=True)) for pattern in near_patterns(name)]
-    for pattern, hits in searches:
+    words = set(known)
+    for pattern in near_patterns(name):
+        if any(nearness(name, word) >= _NEAR_ENOUGH for word in words):
+            break
+        hits = lookups.grep_ascii(book, pattern)
         if hits is None:
             return None
-        words.update(word for place in hits.places for word in re.findall(pattern, place.text, re.IGNORECASE))
-    return _nearest(name, (*known, *(word for word in sorted(words) if nearness(name, word) >= _LEAST_NEARNESS)))
+        found = {word for place in hits.places for word in re.findall(pattern, place.text, re.IGNORECASE)}
+        words.update(word for word in sorted(found) if nearness(name, word) >= _LEAST_NEARNESS)
+    return _nearest(name, (*known, *sorted(words)))
 
 
 def _find_text(book: Notebook, name: str, exact: References) -> Found | None:

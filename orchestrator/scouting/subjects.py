@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from orchestrator.scouting.english_words import DETERMINERS, FILE_KINDS, KINDS, STOP_WORDS, TEXT_KINDS
+from orchestrator.scouting.english_words import CONNECTORS, DETERMINERS, FILE_KINDS, KINDS, STOP_WORDS, TEXT_KINDS
 from orchestrator.scouting.marks import MARK, Marked
 from orchestrator.scouting.names import is_identifier, looks_like_code, looks_like_path, split_dotted
 from orchestrator.scouting.question import Subject
 
-_DETERMINER = re.compile(rf"(?:{DETERMINERS})\s+(?=\S)", re.IGNORECASE)
-_KIND_FIRST = re.compile(rf"(?P<kind>{KINDS})(?:\s+(?:called|named|name))?\s*[: ]\s*(?=\S)", re.IGNORECASE)
-_KIND_LAST = re.compile(rf"(?<=\S)\s+(?P<kind>{KINDS})$", re.IGNORECASE)
+_DETERMINER = rf"(?:{DETERMINERS})\s+(?=\S)"
+_KIND_FIRST = rf"(?P<kind>{KINDS})(?:\s+(?:called|named|name))?\s*[: ]\s*(?=\S)"
+_KIND_LAST = rf"(?<=\S)\s+(?P<kind>{KINDS})$"
 _OWNED = re.compile(r"(?P<owner>[^\s']+)'s\s+(?P<name>\S+)$")
-_OF = re.compile(
-    rf"(?P<name>\S+)\s+(?:(?:{KINDS})\s+(?:of|from|in|on|inside|within)|of|from)\s+(?P<owner>\S.*)$", re.IGNORECASE
-)
+_OF = rf"(?P<name>\S+)\s+(?:(?:{KINDS})\s+(?:of|from|in|on|inside|within)|of|from)\s+(?P<owner>\S.*)"
 _BETWEEN = re.compile(
     r"\s*(?:,\s*(?:and|or|&)?|\band\b|\bor\b|&|\bas well as\b|\bplus\b|\bvs\.?\b|\bversus\b|/(?=\s))\s+", re.I
 )
@@ -57,7 +55,9 @@ def subjects_in(slot: str, marked: Marked) -> Named:
     if coded:
         return Named(coded, 1)
     words = whole.name.split()
-    may_be_name = len(words) <= _LONGEST_NAME and not any(word.lower() in STOP_WORDS for word in words)
+    outer = {words[0].lower(), words[-1].lower()}
+    inner = {word.lower() for word in words[1:-1]} - CONNECTORS
+    may_be_name = len(words) <= _LONGEST_NAME and not (outer | inner) & STOP_WORDS
     return Named((whole,) if may_be_name else (), 0)
 
 
@@ -77,7 +77,7 @@ def _subject(words: str, marked: Marked) -> Subject:
     if owned:
         owner, kept = _without_kinds(owned["owner"])
         return _with_owner(_subject(owned["name"], marked), _subject(owner, marked), kinds | kept)
-    of = _OF.fullmatch(core)
+    of = re.fullmatch(_OF, core, re.IGNORECASE) if " " in core else None
     if of:
         holder, name = _subject(of["owner"], marked), _subject(of["name"], marked)
         if holder.shape != "phrase" and name.shape == "name":
@@ -94,9 +94,11 @@ def _with_owner(name: Subject, owner: Subject, kinds: set[str]) -> Subject:
 def _without_kinds(words: str) -> tuple[str, set[str]]:
     """`words` without "the" and "function" at either end, and the kinds that were taken off; never all of it."""
     kinds: set[str] = set()
-    while True:
-        shorter = _DETERMINER.sub("", words, count=1) if _DETERMINER.match(words) else words
-        first, last = _KIND_FIRST.match(shorter), _KIND_LAST.search(shorter)
+    while " " in words or ":" in words:
+        determiner = re.match(_DETERMINER, words, re.IGNORECASE)
+        shorter = words[determiner.end() :] if determiner else words
+        first = re.match(_KIND_FIRST, shorter, re.IGNORECASE)
+        last = re.search(_KIND_LAST, shorter, re.IGNORECASE)
         if last and not first:
             kinds.add(last["kind"].lower())
             shorter = shorter[: last.start()]
@@ -107,8 +109,9 @@ def _without_kinds(words: str) -> tuple[str, set[str]]:
             shorter, kind = _two_kinds(shorter)
             kinds.add(kind)
         if shorter == words:
-            return words, kinds
+            break
         words = shorter
+    return words, kinds
 
 
 def _two_kinds(words: str) -> tuple[str, str]:

@@ -35,8 +35,9 @@ from orchestrator.scouting.wording import Words, code
 _PLAIN_WORD = re.compile(r"[a-z]{2,}")
 _ENVIRONMENT = re.compile(r"environ|getenv|process\.env|ENV\[|env::var|System\.getenv|\$\{?[A-Z]")
 
-_OF_TESTS = 10
-"""Added to the rank of a definition in a test."""
+_OF_STUBS = 10
+_OF_TESTS = 20
+"""Added to the rank of a definition in a file that only declares types, or in a test."""
 
 Select = Callable[[Found, tuple[Place, ...], Words], Part]
 """From a name and its places inside the part asked for to the answer."""
@@ -73,7 +74,8 @@ def sorted_definitions(places: Sequence[Place], name: str) -> tuple[Place, ...]:
     """Definitions, the likeliest first: functions and classes before variables before the rest, tests last."""
 
     def rank(place: Place) -> int:
-        return declaration_rank(place.text, name) + (_OF_TESTS if is_test_path(place.path, place.scope) else 0)
+        stub = _OF_STUBS if place.path.endswith((".pyi", ".d.ts", ".d.cts", ".d.mts")) else 0
+        return declaration_rank(place.text, name) + stub + (_OF_TESTS if is_test_path(place.path, place.scope) else 0)
 
     return ordered(of_kinds(places, {"definition"}), rank)
 
@@ -168,7 +170,7 @@ def _aliases(found: Found, words: Words) -> str:
     pattern = re.compile(rf"(?<![\w$]){re.escape(found.last)}\s*(?:\bas\b|:)\s*([A-Za-z_$][\w$]*)")
     renamed = ((place, pattern.search(place.text)) for place in of_kinds(found.places, {"import"}))
     names = dict.fromkeys(
-        f"{code(match[1])}, {place.at}" for place, match in renamed if match and match[1] != found.last
+        f"{code(match[1])} · {place.path}" for place, match in renamed if match and match[1] != found.last
     )
     return words.say("alias", names=words.listed(names, 5)) if names else ""
 
@@ -358,4 +360,3 @@ _SELECT: dict[str, Select] = {
     "raised": _raised,
     "alive": _alive,
 }
-INTENTS = frozenset(_SELECT)

@@ -66,7 +66,7 @@ def _shares(all_groups: Sequence[Group], lines: int) -> list[int]:
     """How many places of each group are listed: a few of each, then the first ones as many as fit."""
     sizes = [len(group.places) for group in all_groups]
     shares = [0] * len(sizes)
-    left = lines - len(sizes)
+    left = lines - 2 * len(sizes)  # a heading each, and a line that counts the rest
     for step in (1, _LEAST, max(sizes, default=0)):
         for at, size in enumerate(sizes):
             more = min(size - shares[at], max(step - shares[at], 0), max(left, 0))

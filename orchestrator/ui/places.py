@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from orchestrator.result import Citation
@@ -17,8 +17,7 @@ _REST_OF_PLACE = re.compile(r"(?:[-–:]L?\d+)*`?")
 _MARKED = re.compile(r"`?\s*[\[(]?unverified", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Characters `start` to `end` of a text name `path:line`."""
 
     start: int

@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TextIO
+from typing import Literal, NamedTuple, TextIO
 
 Links = Literal["none", "file", "file_line"]
 """Whether the terminal follows OSC 8 links, and whether it takes a line number in a `file:` link."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(NamedTuple):
     """The drawing characters; every one is a single cell."""
 
     spinner: str
@@ -30,8 +28,7 @@ UNICODE = Glyphs("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "├", "└", "✓", "✗", "
 ASCII = Glyphs("|/-\\", "|", "`", "+", "x", "~", "-", "~")
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(NamedTuple):
     """`escapes`: a terminal that understands control sequences. `color` is about colours only, not bold.
 
     `forced`: `FORCE_COLOR` asks for the drawn answer even where standard output is not a terminal.

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.anthropic_wire import AnthropicModel
 from orchestrator.http import HttpPool
-from orchestrator.litellm_model import LitellmModel
+from orchestrator.litellm_model import LitellmModel, import_litellm
 from orchestrator.model import Model, ModelInfo
 from orchestrator.openai_wire import OpenAIModel
 
@@ -39,10 +39,12 @@ def _anthropic(url: str, pool: HttpPool, **settings: Any) -> Model:
 
 
 def _litellm_openai(url: str, pool: HttpPool, **settings: Any) -> Model:
+    import_litellm()  # before any test begins to count seconds
     return LitellmModel("openai/scripted", model="openai/scripted", base_url=f"{url}/v1", **settings)
 
 
 def _litellm_anthropic(url: str, pool: HttpPool, **settings: Any) -> Model:
+    import_litellm()
     return LitellmModel("anthropic/scripted", model="anthropic/scripted", base_url=url, **settings)
 
 

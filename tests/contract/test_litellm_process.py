@@ -103,8 +103,13 @@ async def read(one, started):
         started.set()
 
 async def main():
-    one, started = model(), asyncio.Event()
+    one, started = model("anthropic/x"), asyncio.Event()
     await read(one, asyncio.Event())
+    for pause in (0, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.008):
+        given_up = asyncio.create_task(read(one, asyncio.Event()))
+        await asyncio.sleep(pause)
+        given_up.cancel()
+        await asyncio.wait([given_up])
     async with asyncio.TaskGroup() as group:
         task = group.create_task(read(one, started))
         await started.wait()
@@ -118,8 +123,9 @@ asyncio.run(main())
 
 
 def test_an_abort_in_mid_stream_ends_without_a_word(tmp_path: Path) -> None:
-    """B180, B181: nothing unclosed, nothing never awaited, no task left."""
-    with ServerThread(["whole", {"text": ["one", "two"], "stall": "forever"}]) as server:
+    """B180, B181: nothing unclosed, nothing never awaited, no task left; also when it is cancelled as it begins."""
+    script = {"turns": ["whole", {"text": ["one", "two"], "stall": "forever"}], "repeat": True}
+    with ServerThread(script) as server:
         done = run(ABORTED, tmp_path, server.url)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 

@@ -1,7 +1,8 @@
 """The scout's own question set: small repositories in many languages, with right answers worked out by hand.
 
-A row of `questions.jsonl`: `must` are places that have to be cited, `never` such as must not be; `exact` says that there
-are no others, `first` which one comes first, `names` what every cited line has to hold, `says` what the answer holds.
+A row of `questions.jsonl`: `must` are places that have to be cited, `never` such as must not be; `exact` says that
+there are no others, `first` which one comes first, `names` what every cited line has to hold, `says` what the answer
+holds, `status` how the run ends if not `ok`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.citations import mentions
 from tests.support.drive_scout import ask
 
 HERE = Path(__file__).parent
@@ -23,7 +25,7 @@ QUESTIONS = [json.loads(row) for row in (HERE / "questions.jsonl").read_text("ut
 async def test_a_question_is_answered_right(row: dict[str, Any]) -> None:
     workspace = HERE / "repos" / row["repo"]
     result = await ask(workspace, row["question"])
-    assert result.status == "ok", result.error
+    assert result.status == row.get("status", "ok"), result.error
     cited = [f"{c.path}:{c.line}" for c in result.citations]
     assert set(row["must"]) <= set(cited), result.answer
     assert not set(row.get("never", ())) & set(cited), result.answer
@@ -36,6 +38,7 @@ async def test_a_question_is_answered_right(row: dict[str, Any]) -> None:
     for words in row.get("says", ()):
         assert words in result.answer
     assert {c.status for c in result.citations} <= {"verified"}
+    assert {f"{found.path}:{found.line}" for found in mentions(result.answer)} <= set(cited), "printed and not cited"
 
 
 def line_at(workspace: Path, place: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from orchestrator.scouting.english_words import DETERMINERS, INVERSE, KINDS, QUANTITIES, STOP_WORDS, TURNED, VERBS
 from tests.support.asked import asked
 
 QUESTIONS = {
@@ -124,12 +125,37 @@ def test_a_question_is_understood(question: str, understood: str) -> None:
     assert asked(question) == understood
 
 
-@pytest.mark.parametrize("name", "get all in used is where file test import calls definition of not class it".split())
-def test_any_word_can_be_the_name(name: str) -> None:
+TEMPLATES = {
+    "where is {} used": "used",
+    "find every use of `{}`": "used",
+    "which code depends on {}?": "used",
+    "where is {} defined?": "defined",
+    "show me the definition of {}": "defined",
+    "who calls {}?": "callers",
+    "list the call sites of {}()": "callers",
+    "which files import {}?": "imports",
+    "what does {} do?": "explain",
+    "{} 在哪里被用到？": "used",
+    "哪些地方调用了 {}": "callers",
+}
+NOT_ALONE = set(DETERMINERS.split("|")) | {"and", "or"}
+"""Words that say nothing when they stand alone where the name belongs."""
+
+
+def question_words() -> list[str]:
+    """Every word that the grammar itself knows, plain and capitalised."""
+    columns = [column for verb in VERBS for column in (verb.done, verb.doing, verb.things)]
+    known = {word for column in (*columns, KINDS, QUANTITIES) for word in column.split("|")}
+    known |= {*INVERSE, *TURNED, *STOP_WORDS}
+    words = {word for word in known if word.isalpha()} - NOT_ALONE
+    return sorted(words | {word.capitalize() for word in words})
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_any_word_can_be_the_name(template: str) -> None:
     """A stop-word list would lose these; the grammar of the question does not."""
-    assert asked(f"where is {name} used") == f"used {name}"
-    assert asked(f"who calls {name}?") == f"callers {name}"
-    assert asked(f"where is `{name}` defined") == f"defined {name}"
+    wrong = {word: asked(template.format(word)) for word in question_words()}
+    assert {word: got for word, got in wrong.items() if got != f"{TEMPLATES[template]} {word}"} == {}
 
 
 def test_it_is_what_the_question_before_was_about() -> None:

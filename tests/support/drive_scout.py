@@ -57,9 +57,17 @@ async def explore(workspace: Path, task: str, tools: Collection[str] = ALL_TOOLS
     """Run the scout as a sub-agent on real tools over real files, until it reports or answers in text."""
     files = WorkspaceFiles(workspace)
     search = open_search(files, ripgrep=find_ripgrep())
-    context = ToolContext(files, search, CodeIndex(files, search), agent="explorer-1")
+    context = ToolContext(files, lambda: search, lambda: CodeIndex(files, search), agent="explorer-1")
     toolbox = Toolbox()
-    runner = ToolRunner(toolbox, frozenset(tools), context, read_only=True, max_output=50_000, emit=lambda event: None, clock=lambda: 0.0)
+    runner = ToolRunner(
+        toolbox,
+        frozenset(tools),
+        context,
+        read_only=True,
+        max_output=50_000,
+        emit=lambda event: None,
+        clock=lambda: 0.0,
+    )
     messages: list[Message] = [user(task)]
     turns: list[tuple[ToolCall, ...]] = []
     for _ in range(_MOST_TURNS):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml")
+_FILES = (".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml")
 _FOLDERS = (".ci", "bench", "configs", "docs", "orchestrator", "roles", "tests", "tools")
 _OFFLINE = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
@@ -70,7 +70,8 @@ def build(kind: str, source: Path, into: Path) -> Path:
 def unpack(sdist: Path, into: Path) -> Path:
     """The folder inside a source distribution."""
     with tarfile.open(sdist) as archive:
-        archive.extractall(into, filter="data")
+        archive.extraction_filter = lambda member, path: member  # 3.11.2 has no `filter` argument, 3.12 asks for one
+        archive.extractall(into)
     (folder,) = into.iterdir()
     return folder
 
@@ -81,8 +82,8 @@ def make_environment(folder: Path) -> Path:
     python = folder / "bin" / "python"
     own = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder)}))
     # A path that a .pth file adds is searched last, and the .pth files in it (an editable orch) are not read.
-    libraries = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    (own / "libraries.pth").write_text("".join(f"{library}\n" for library in sorted(libraries)))
+    libraries = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    (own / "libraries.pth").write_text("".join(f"{library}\n" for library in libraries))
     return python
 
 

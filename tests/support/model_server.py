@@ -63,6 +63,8 @@ class ModelServer:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: object) -> None:
         assert self._server is not None
+        for _ in range(5):
+            await asyncio.sleep(0)  # a connection that was accepted a moment ago gets to its task
         self._server.close()
         for task in self._tasks:
             task.cancel()
@@ -122,7 +124,7 @@ class ModelServer:
             self._changed.set()
             raise
         finally:
-            request.responded = time.monotonic()
+            request.responded = request.responded or time.monotonic()
             if not self.script.record:
                 request.raw, request.body = b"", None
 
@@ -174,7 +176,9 @@ class ModelServer:
         events = self._events(turn, request, serial)
         if turn.chunk or turn.gap or turn.stall or turn.drop_after >= 0 or turn.drop_after_bytes >= 0:
             return await self._slowly(turn, events, request, reader, writer)
-        writer.write(b"".join([http_chunk(event.data) for event in events]) + b"0\r\n\r\n")
+        whole = b"".join([http_chunk(event.data) for event in events]) + b"0\r\n\r\n"
+        request.responded = time.monotonic()  # not afterwards: sending may hand the core over to the client
+        writer.write(whole)
         await writer.drain()
         return True
 

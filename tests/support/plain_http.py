@@ -14,7 +14,7 @@ _REASONS = {200: "OK", 301: "Moved Permanently", 400: "Bad Request", 401: "Unaut
 
 @dataclass(slots=True)
 class Request:
-    """What came in. `received` (its head) and `responded` (the last byte sent) are of `time.monotonic()`."""
+    """What came in. `received` (its head) and `responded` (the last bytes are sent) are of `time.monotonic()`."""
 
     path: str
     headers: Mapping[str, str]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn
 
 from orchestrator.search import PythonSearch, find_ripgrep, open_search
 from orchestrator.shipped import shipped_folder
-from orchestrator.tool import Code, Search, Tool, ToolContext, ToolResult
+from orchestrator.tool import Search, Tool, ToolContext, ToolResult
 from orchestrator.workspace import WorkspaceFiles
 
 
@@ -37,14 +37,16 @@ def load_tool(name: str) -> Tool[Any]:
     return tool
 
 
-async def call(root: Path, name: str, **arguments: object) -> ToolResult:
+async def call(root: Path, name: str, /, **arguments: object) -> ToolResult:
     """Run one tool on the workspace `root`."""
     tool = load_tool(name)
     files = WorkspaceFiles(root)
-    context = ToolContext(
-        files, open_search(files, ripgrep=find_ripgrep()), cast("Code", None)
-    )  # these tools do not ask for code
+    context = ToolContext(files, lambda: open_search(files, ripgrep=find_ripgrep()), _no_code)
     return await tool.run(tool.args(**arguments), context)
+
+
+def _no_code() -> NoReturn:
+    raise AssertionError("these tools do not ask for code")
 
 
 def write_tree(root: Path, content: dict[str, str | bytes]) -> Path:

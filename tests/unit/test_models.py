@@ -299,6 +299,11 @@ def test_the_users_own_figures_go_over_those_of_the_table(tmp_path: Path) -> Non
     assert open_choice(choose("openai/gpt-4.1", KEYS), tmp_path, overrides=overrides).info != own
 
 
+def test_the_scout_is_opened_without_anything(tmp_path: Path) -> None:
+    assert open_choice(choose("scout"), tmp_path).name == "scout"
+    assert list(tmp_path.iterdir()) == []
+
+
 NATIVE = """
 import sys, json
 HEAVY = ("litellm", "aiohttp", "pydantic", "httpx", "openai")
