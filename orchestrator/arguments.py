@@ -190,7 +190,7 @@ def _invalid(model: type[Args], error: ValidationError) -> ToolError:
 
 
 def _fault(model: type[Args], fault: dict[str, Any]) -> str:
-    field = ".".join(str(part) for part in fault["loc"]) or "arguments"
+    field = ".".join(str(part)[:80] for part in fault["loc"]) or "arguments"
     match fault["type"]:
         case "missing":
             return f"`{field}` is missing{_expectation(model, field)}."

@@ -8,7 +8,7 @@ Differences in white space do not count, and a quote may be a part of its line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.errors import ToolError
@@ -41,13 +41,20 @@ def findings_of(report: Mapping[str, Any]) -> tuple[Finding, ...]:
     )
 
 
+_PLAIN_PATH = re.compile(r"(?:[\w.@+-]+/)*\w[\w.@+-]*")
 _MENTION = re.compile(
     r"(?<![\w/.:-])((?:[\w.@+-]+/)*[\w.@+-]*\w\.\w+|(?:[\w.@+-]+/)+[\w.@+-]+):(\d{1,7})(?:[-–](\d{1,7}))?(?![\w:])"
 )
 
 
-def mentions(text: str) -> tuple[Finding, ...]:
-    """Every `path:line` or `path:line-line` in free text, once each, in order."""
+def mentions(text: str, known: Collection[str] = ()) -> tuple[Finding, ...]:
+    """Every `path:line` or `path:line-line` in free text, once each, in order.
+
+    Paths in `known` are settled elsewhere; with them go their mentions, also where a path has odd characters.
+    """
+    odd = [path for path in known if not _PLAIN_PATH.fullmatch(path)]
+    for path in sorted(odd, key=len, reverse=True):
+        text = text.replace(path, "")
     found: dict[tuple[str, int], Finding] = {}
     for path, line, end in _MENTION.findall(text):
         first, last = int(line), int(end) if end else None

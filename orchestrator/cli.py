@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
@@ -23,8 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args in (["--version"], ["-V"]):
         from orchestrator import __version__
 
-        print(f"orch {__version__}")
-        return 0
+        return _say(f"orch {__version__}")
     return _run(args)
 
 
@@ -48,17 +49,27 @@ def _run(args: Sequence[str]) -> int:
         return 130
 
 
-def _reader_left() -> int:
-    """Whoever read our output has gone (`| head`): nothing is left to say."""
-    _discard_output()
-    return 0
+def _say(text: str, exit_code: int = 0) -> int:
+    """Print the result of a command; gives its exit code, or 1 when it cannot be written."""
+    try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "it is closed")
+        print(text, flush=True)
+    except BrokenPipeError:  # whoever read our output has gone (`| head`)
+        _discard_output()
+    except OSError as error:
+        from orchestrator.errors import OrchError
+        from orchestrator.headless import report_error
+
+        _discard_output()
+        return report_error(OrchError(f"cannot write to standard output: {error.strerror}"), sys.stderr)
+    return exit_code
 
 
 def _discard_output() -> None:
     """What is still in the buffer goes nowhere, so that nothing is said about it at exit."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 # --- ask -------------------------------------------------------------------------------------------------------------
@@ -94,9 +105,8 @@ async def _answer(setup: Setup, question: str, writer: Writer, abort: AbortToken
 
 
 def _stop_on_signals(abort: AbortToken, writer: Writer) -> None:
-    """The first Ctrl+C or SIGTERM stops the tree and gives the partial result; the second leaves at once."""
+    """The first Ctrl+C, SIGTERM or SIGHUP stops the tree and gives the partial result; the second leaves at once."""
     import asyncio
-    import os
     import signal
 
     def stop(name: str) -> None:
@@ -106,7 +116,7 @@ def _stop_on_signals(abort: AbortToken, writer: Writer) -> None:
         abort.trigger(name)
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop, number.name)
 
 
@@ -142,7 +152,6 @@ def _writer(options: argparse.Namespace, setup: Setup, abort: AbortToken) -> Wri
 
 
 def _setup(options: argparse.Namespace) -> Setup:
-    import os
     from pathlib import Path
 
     from orchestrator.command_line import settings
@@ -207,18 +216,9 @@ def _config(options: argparse.Namespace) -> int:
 def _show(options: argparse.Namespace, output: Output) -> int:
     import json
 
-    from orchestrator.errors import OrchError
     from orchestrator.safe_text import safe_text
 
-    text = safe_text(output.text) if options.output == "text" else json.dumps(output.data)
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        return _reader_left()
-    except OSError as error:
-        _discard_output()
-        raise OrchError(f"cannot write to standard output: {error.strerror}", "write somewhere else") from None
-    return output.exit_code
+    return _say(safe_text(output.text) if options.output == "text" else json.dumps(output.data), output.exit_code)
 
 
 _COMMANDS = {"ask": _ask, "roles": _roles, "tools": _tools, "doctor": _doctor, "config": _config}

@@ -15,8 +15,6 @@ from orchestrator.messages import Message, ToolCall, Usage
 from orchestrator.model import CallReady, Done, ModelInfo, ModelRequest, Piece, Reply, TextDelta
 
 EXPLORER = "explorer"
-_BEYOND = "the question needs a language model; the scout answers only what code can answer exactly"
-_USE_A_MODEL = "Set a key such as OPENAI_API_KEY, or give --model; `orch doctor` shows what is configured."
 _WINDOW = 1_000_000_000
 """Tokens. Nothing is sent anywhere, so no history is too long."""
 _INFO = ModelInfo(
@@ -43,15 +41,15 @@ class ScoutModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[Piece]:
         """The next step as one reply: tool calls, or the answer.
 
-        Raises `ModelError` after the text for a question that only a language model can answer: it was not answered.
+        Raises `ModelError` after the text for a question that could not be answered.
         """
         text, calls = _step(request)
         if text:
             yield TextDelta(text)
         for call in calls:
             yield CallReady(call)
-        if text and _is_beyond(request):
-            raise ModelError("bad_request", _BEYOND, _USE_A_MODEL)
+        if text and (reason := _unanswered(request)):
+            raise ModelError("bad_request", *reason)
         message = Message("assistant", text, calls)
         yield Done(Reply(message, Usage(), "tool_calls" if calls else "stop"))
 
@@ -59,11 +57,12 @@ class ScoutModel:
         """Nothing to close."""
 
 
-def _is_beyond(request: ModelRequest) -> bool:
-    from orchestrator.scouting.parent import needs_a_model, newest_turn
+def _unanswered(request: ModelRequest) -> tuple[str, str] | None:
+    """What happened and what to do next, when the sub-agent could not answer."""
+    from orchestrator.scouting.parent import newest_turn, unanswered
 
     question, _, results = newest_turn(request.messages)
-    return _is_parent(request) and needs_a_model(question, results)
+    return unanswered(question, results) if _is_parent(request) else None
 
 
 def _is_parent(request: ModelRequest) -> bool:

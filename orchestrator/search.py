@@ -24,7 +24,7 @@ from orchestrator.search_process import PAYLOAD, TIME_LIMIT, Command, Finished, 
 from orchestrator.search_rows import RowReader, capped
 from orchestrator.search_scope import Group, Scope, find_scope
 from orchestrator.secret_files import is_secret
-from orchestrator.tool import Matches, Search, SearchQuery
+from orchestrator.tool import FoundFiles, Matches, Search, SearchQuery
 from orchestrator.workspace import WorkspaceFiles
 
 _MAX_ARGUMENTS = 100_000
@@ -117,9 +117,9 @@ class EngineSearch:
             notes.append("secrets files (.env, keys) are never searched")
         return Matches(tuple(rows), sum(counts.values()), len(counts), tuple(notes))
 
-    async def files_with(self, query: SearchQuery) -> Sequence[str]:
-        counts, _ = await self._counts(query)
-        return sorted(map(shown_path, counts))
+    async def files_with(self, query: SearchQuery) -> FoundFiles:
+        counts, notes = await self._counts(query)
+        return FoundFiles(sorted(map(shown_path, counts)), tuple(notes))
 
     async def list_files(self, under: str = ".", globs: Sequence[str] = (), hidden: bool = False) -> Sequence[str]:
         scope = find_scope(self._files, (under,), reading=False)

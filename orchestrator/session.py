@@ -78,7 +78,8 @@ class Session:
     def _cited_by_parent(self, ending: Ending) -> tuple[Citation, ...]:
         """What the answer's text names, beyond what the sub-agents' reports have settled already."""
         settled = {(c.path, c.line) for record in self.records[1:] for c in record.citations}
-        open_places: list[Finding] = [f for f in mentions(ending.text) if (f.path, f.line) not in settled]
+        named = mentions(ending.text, {path for path, _ in settled})
+        open_places: list[Finding] = [f for f in named if (f.path, f.line) not in settled]
         return check(open_places, self._parent.runner.evidence, self._crew.context.files, PARENT)
 
     def _report_unwritten(self) -> None:

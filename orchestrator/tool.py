@@ -125,13 +125,20 @@ class Matches(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class FoundFiles(NamedTuple):
+    """`paths` are sorted; `notes` say what was left out and why."""
+
+    paths: Sequence[str]
+    notes: tuple[str, ...] = ()
+
+
 class Search(Protocol):
     """Text search that honours .gitignore; ripgrep where there is one, else Python with the same results."""
 
     async def grep(self, query: SearchQuery) -> Matches: ...
 
-    async def files_with(self, query: SearchQuery) -> Sequence[str]:
-        """Paths of the files that match, sorted."""
+    async def files_with(self, query: SearchQuery) -> FoundFiles:
+        """The files that match, and what could not be searched."""
 
     async def list_files(self, under: str = ".", globs: Sequence[str] = (), hidden: bool = False) -> Sequence[str]:
         """Paths of all files below `under` that git would not ignore, sorted."""
@@ -215,8 +222,14 @@ class Code(Protocol):
         rows; reading stops after the file that reaches it.
         """
 
-    async def occurrences(self, name: str, under: Sequence[str] = (".",), globs: Sequence[str] = ()) -> Occurrences:
-        """Every whole-word place of `name`, which may be qualified (`Session.send`)."""
+    async def occurrences(
+        self, name: str, under: Sequence[str] = (".",), globs: Sequence[str] = (), *, again: bool = False
+    ) -> Occurrences:
+        """Every whole-word place of `name`, which may be qualified (`Session.send`).
+
+        `again`: the same places as the last time these were asked for, if they are still at hand, so that the pages of
+        one listing fit together.
+        """
 
     async def calls(self, path: str, first: int, last: int) -> Sequence[Occurrence]:
         """The calls on the lines `first` to `last` of a file; `name` of each is what is called."""

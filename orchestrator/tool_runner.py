@@ -80,7 +80,8 @@ class ToolRunner:
             args = validate_arguments(tool.args, parse_arguments(call.arguments, cut=cut))
             return self._truncated(tool, await self._within_time(tool, args)), ""
         except ToolError as error:
-            return ToolResult(render_error(error), display=f"{error.code}: {error.message}"), error.code
+            text = cut_middle(scrub(render_error(error)), self._max_output)
+            return ToolResult(text, display=f"{error.code}: {error.message}"), error.code
         except Exception as error:  # noqa: BLE001  # a bug in one tool must leave its call answered; it is shown in full
             self._show_bug(call.name, error)
             failure = ToolError("crashed", f"The tool {call.name} failed because of a bug in it. Use another tool.")

@@ -134,6 +134,8 @@ class WorkspaceFiles:
             ) from None
         if error.errno == errno.ELOOP:
             raise ToolError("invalid_path", f"{_brief(name)} is a link that leads back to itself") from None
+        if error.errno == errno.EINVAL:  # something else took the place of a link while it was followed
+            raise _swapped(_brief(name)) from None
         if error.errno in (errno.EACCES, errno.EPERM):
             raise ToolError("denied", f"the system does not let this user open {_brief(name)}") from None
         raise error

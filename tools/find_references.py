@@ -52,7 +52,7 @@ class FindReferencesTool(Tool[FindReferencesArgs]):
 
     async def run(self, args: FindReferencesArgs, context: ToolContext) -> ToolResult:
         globs = (args.glob,) if args.glob else ()
-        found = await context.code.occurrences(args.name, (args.path,), globs)
+        found = await context.code.occurrences(args.name, (args.path,), globs, again=args.offset > 0)
         rows = _one_a_line(row for row in found.rows if not args.kinds or row.kind in args.kinds)
         notes = [f"note: {note}" for note in found.notes]
         if not rows:

@@ -49,6 +49,9 @@ _NO_NAMES = ("!*.po", "!*.json", "!*.svg", "!*.csv", "!*.lock", "!*.map", "!*.mi
 """Files with much text and few names of code."""
 
 
+_Asked = tuple[str, tuple[str, ...], tuple[str, ...]]
+
+
 class CodeIndex:
     """`Code` over the files of one workspace. Nothing is built beforehand; what is found is kept in the `cache`."""
 
@@ -56,8 +59,20 @@ class CodeIndex:
         self._files = files
         self._search = search
         self._cache = cache
+        self._latest: tuple[_Asked, Occurrences] | None = None
 
-    async def occurrences(self, name: str, under: Sequence[str] = (".",), globs: Sequence[str] = ()) -> Occurrences:
+    async def occurrences(
+        self, name: str, under: Sequence[str] = (".",), globs: Sequence[str] = (), *, again: bool = False
+    ) -> Occurrences:
+        """See `Code`; the newest listing is kept for its further pages."""
+        asked = (name, tuple(under), tuple(globs))
+        if again and self._latest is not None and self._latest[0] == asked:
+            return self._latest[1]
+        found = await self._occurrences(name, under, globs)
+        self._latest = (asked, found)
+        return found
+
+    async def _occurrences(self, name: str, under: Sequence[str], globs: Sequence[str]) -> Occurrences:
         """Every place of `name`. Raises `ToolError('invalid_name')` for one that cannot stand on a line of code.
 
         A qualified name (`Session.send`, `requests.Session`) gives the places that belong to the qualifier as far as
@@ -67,12 +82,12 @@ class CodeIndex:
         """
         wanted = parse_name(_checked(name))
         query = SearchQuery(wanted.last, literal=True, under=tuple(under), globs=tuple(globs))
-        paths = await self._search.files_with(query)
+        paths, unsearched = await self._search.files_with(query)
         reader = Reader(self._files)
         results = await self._over(occurrences_task(name), paths, reader)
         found = [(path, result) for path, result in zip(paths, results, strict=True) if result is not None]
         rows = [row for path, result in found for row in _rows(path, result)]
-        notes = [*reader.notes(), *_notes(found)]
+        notes = [*unsearched, *reader.notes(), *_notes(found)]
         if wanted.qualifier:
             rows, about = _belonging(rows, wanted.last, ".".join(wanted.qualifier))
             notes += about
@@ -122,7 +137,7 @@ class CodeIndex:
     async def subclasses(self, name: str, under: Sequence[str] = (".",)) -> Sequence[Symbol]:
         """The classes, and Rust's `impl` blocks, whose header names the class `name` as one that they build on."""
         last = parse_name(_checked(name)).last
-        paths = await self._search.files_with(SearchQuery(last, literal=True, under=tuple(under)))
+        paths, _ = await self._search.files_with(SearchQuery(last, literal=True, under=tuple(under)))
         results = await self._over(symbols_task(), paths, Reader(self._files))
         return tuple(
             _symbol(path, symbol)
@@ -178,7 +193,7 @@ class CodeIndex:
         queries = [SearchQuery(word, literal=True, ignore_case=True, under=tuple(under)) for word in words]
         hits: Counter[str] = Counter()
         for query in queries:
-            found = await self._search.files_with(query)
+            found = (await self._search.files_with(query)).paths
             hits.update(dict.fromkeys(found, len(paths) // (len(found) + 1) + 1))
         return sorted(sorted(paths, key=lambda path: (-hits[path], path.count("/"), path))[:MAX_MAPPED])
 
@@ -193,7 +208,8 @@ class CodeIndex:
         named = [located.path for each in under if not (located := self._files.locate(each)).is_dir]
         part = max(re.split(r"[*?.]|::", name), key=len)
         if part:
-            found = await self._search.files_with(SearchQuery(part, literal=True, under=tuple(under)))
+            query = SearchQuery(part, literal=True, under=tuple(under))
+            found = list((await self._search.files_with(query)).paths)
         else:
             listed = [await self._search.list_files(each) for each in under if each not in named]
             found = sorted({*named, *(path for paths in listed for path in paths)})

@@ -8,7 +8,7 @@ import re
 from orchestrator.messages import ToolCall
 from orchestrator.model import ModelRequest
 from orchestrator.scouting.investigate import investigate
-from orchestrator.scouting.notebook import Notebook
+from orchestrator.scouting.notebook import Notebook, failed_search
 from orchestrator.scouting.parse import parse
 from orchestrator.scouting.part import Part
 from orchestrator.scouting.question import Question
@@ -23,12 +23,20 @@ def investigated(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     question = _question(request)
     words = Words(question.language)
     book = Notebook(request.messages, request.tools)
+    if failure := failed_search(request.messages):
+        return _handed_in(_not_done(question, failure, words), words, book, number=len(request.messages))
     parts = investigate(question, book, words, request.tools)
     if book.is_waiting and not book.is_last_turn:
         return "", book.wanted
     if book.is_waiting:
         parts = (*parts, Part(words.say("unfinished")))
     return _handed_in(parts, words, book, number=len(request.messages))
+
+
+def _not_done(question: Question, failure: str, words: Words) -> tuple[Part, ...]:
+    """What to say when the search itself failed: never that a name is not there."""
+    said = words.say("search_failed", reason=failure)
+    return (Part(said, open_question=words.say("not_answered", question=question.text.strip())),)
 
 
 def _question(request: ModelRequest) -> Question:

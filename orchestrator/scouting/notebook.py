@@ -14,6 +14,20 @@ _ERROR = re.compile(r"error: (\w+): (.*)")
 _LAST_TURN = "[orch: one turn is left"
 
 
+_FAILED = frozenset({"timeout", "search_failed", "special_file", "denied", "crashed"})
+"""Codes of errors after which nothing can be said about where a name is."""
+
+
+def failed_search(messages: Sequence[Message]) -> str:
+    """The error of a search for a name that could not be done, in one line; empty when there is none."""
+    searches = {call.id for message in messages for call in message.tool_calls if call.name == "find_references"}
+    for message in messages:
+        found = _ERROR.match(message.content) if message.is_error and message.tool_call_id in searches else None
+        if found and found[1] in _FAILED:
+            return found[2]
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a tool call came to. `error` is the code of its error, empty when it succeeded."""

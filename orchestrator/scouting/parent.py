@@ -13,6 +13,11 @@ _SUMMARY = re.compile(r"<summary>\n?(.*)\n?</summary>", re.DOTALL)
 _STATUS = re.compile(r"status: (?P<status>\w+)(?: \((?P<reason>[^)]*)\))?")
 _VERDICTS = re.compile(r"^findings: (?P<counts>\d.*)$", re.MULTILINE)
 _COUNT = re.compile(r"(\d[\d,]*) (verified|moved|unverified)")
+_BEYOND = (
+    "the question needs a language model; the scout answers only what code can answer exactly",
+    "Set a key such as OPENAI_API_KEY, or give --model; `orch doctor` shows what is configured.",
+)
+_FAILED = ("the search could not be done, so nothing is known", "The answer says what stood in its way.")
 _CHINESE = re.compile("[\u3400-\u9fff]")
 
 
@@ -34,10 +39,14 @@ def final_answer(question: str, results: Sequence[Message]) -> str:
     return "\n\n".join(_passed_on(result, words) for result in results)
 
 
-def needs_a_model(question: str, results: Sequence[Message]) -> bool:
-    """Whether a report says that the question is none that code can answer."""
-    said = Words(language_of(question)).say("not_answered", question=question.strip())
-    return any(f"- {said}" in result.content for result in results)
+def unanswered(question: str, results: Sequence[Message]) -> tuple[str, str] | None:
+    """Why the question was not answered and what to do, where a report says so."""
+    words = Words(language_of(question))
+    open_question = f"- {words.say('not_answered', question=question.strip())}"
+    reports = [result.content for result in results if open_question in result.content]
+    if not reports:
+        return None
+    return _BEYOND if words.say("out_of_reach") in reports[0] else _FAILED
 
 
 def language_of(text: str) -> Language:

@@ -69,7 +69,8 @@ def _find_last(book: Notebook, subject: Subject, exact: References) -> Found | N
     if exact.places:
         return _found(subject.dotted, exact)
     near = tuple(dict.fromkeys((*exact.near, *last.near)))
-    return _find_other(book, subject.name, _same(subject.name, near), References(near=near))
+    nowhere = References(near=near, notes=tuple(dict.fromkeys((*exact.notes, *last.notes))))
+    return _find_other(book, subject.name, _same(subject.name, near), nowhere)
 
 
 def _find_phrase(book: Notebook, subject: Subject) -> Found | None:
@@ -84,7 +85,9 @@ def _find_phrase(book: Notebook, subject: Subject) -> Found | None:
     for name, found in zip(names, known, strict=True):
         if found.places:
             return _found(name, found, asked=subject.name)
-    return Found(subject.name, near=_nearest(subject.name, (near for found in known for near in found.near)))
+    notes = tuple(dict.fromkeys(note for found in known for note in found.notes))
+    near = _nearest(subject.name, (near for found in known for near in found.near))
+    return Found(subject.name, near=near, notes=notes)
 
 
 def _find_other(book: Notebook, name: str, others: Iterable[str], exact: References) -> Found | None:
@@ -121,8 +124,8 @@ def _find_text(book: Notebook, name: str, exact: References) -> Found | None:
     if hits is None:
         return None
     if hits.places:
-        return Found(name, one_a_line(hits.places))
-    return Found(name, near=_nearest(name, exact.near))
+        return Found(name, one_a_line(hits.places), notes=exact.notes)
+    return Found(name, near=_nearest(name, exact.near), notes=exact.notes)
 
 
 def _same(name: str, near: Iterable[str]) -> tuple[str, ...]:
@@ -130,7 +133,8 @@ def _same(name: str, near: Iterable[str]) -> tuple[str, ...]:
 
 
 def _nearest(name: str, near: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(dict.fromkeys(near), key=lambda other: -nearness(name, other)))[:MAX_NEAR]
+    others = (other for other in dict.fromkeys(near) if other != name)
+    return tuple(sorted(others, key=lambda other: -nearness(name, other)))[:MAX_NEAR]
 
 
 def _found(name: str, references: References, *, asked: str = "", owner_missing: str = "") -> Found:
@@ -140,11 +144,12 @@ def _found(name: str, references: References, *, asked: str = "", owner_missing:
 
 def unknown_part(found: Found, words: Words) -> Part:
     """The answer for a name that is nowhere: says so, and asks back. Cites nothing."""
-    said = words.say("unknown_name", name=code(found.asked or found.name))
+    said = words.say("unknown_in_part" if found.notes else "unknown_name", name=code(found.asked or found.name))
+    notes = tuple(words.say("tool_note", note=note) for note in found.notes)
     if not found.near:
-        return Part(said, details=(words.say("no_near"),), open_question=said)
+        return Part(said, details=(words.say("no_near"),), notes=notes, open_question=said)
     question = words.say("did_you_mean", names=words.comma.join(map(code, found.near)))
-    return Part(said, details=(question,), open_question=question)
+    return Part(said, details=(question,), notes=notes, open_question=question)
 
 
 def reading_note(found: Found, words: Words) -> str:

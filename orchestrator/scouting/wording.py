@@ -220,6 +220,11 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "无法得知 {name} 附近的改动：没有可用的 git 工具。可以用 `git log -L` 或 `git log -S{bare}` 查看。",
     ),
     "unknown_name": ("{name} is not found in this workspace.", "在本工作区中没有找到 {name}。"),
+    "unknown_in_part": (
+        "{name} is not found in what could be searched of this workspace.",
+        "在本工作区能够搜索的部分中没有找到 {name}。",
+    ),
+    "search_failed": ("The search could not be done: {reason}", "搜索无法完成：{reason}"),
     "did_you_mean": ("Did you mean {names}?", "你是指 {names} 吗？"),
     "no_near": ("No name close to it is found either.", "也没有找到相近的名字。"),
     "read_as": ("{asked} is not found; this is about {name}.", "没有找到 {asked}，以下是 {name} 的结果。"),

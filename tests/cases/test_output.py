@@ -17,6 +17,7 @@ import pytest
 from orchestrator.events import Event
 from orchestrator.headless import exit_code_for, json_line
 from orchestrator.result import ErrorInfo, Result
+from tests.support.command import ORCH, environment
 from tests.support.event_source import EVENTS
 from tests.support.run_events import RUN, Data, as_lines, citation, event, feed, notice, piped_environment, result
 from tests.support.terminal import EVENT_SOURCE, PATIENCE, ROOT
@@ -361,3 +362,16 @@ def test_rich_is_loaded_only_to_draw(output: str) -> None:
         check=False,
     )
     assert run.returncode == 0, run.stderr.decode()
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("doctor",), ("roles", "list")])
+def test_output_that_cannot_be_written_is_an_error(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """A full disk and a closed standard output: one sentence and exit code 1, never a traceback."""
+    for redirect in (">/dev/full", ">&-"):
+        command = f'"{ORCH}" {" ".join(arguments)} {redirect}'
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert "cannot write to standard output" in done.stderr
+        assert "Traceback" not in done.stderr

@@ -49,7 +49,7 @@ async def test_both_engines_skip_the_same_files(tmp_path: Path) -> None:
         tmp_path, {"node_modules/p/j.py": "hit\n", "a.py": "hit\n", ".hidden/b.py": "hit\n", "c.bin": b"hit\n\0"}
     )
     for search in both_searches(tmp_path):
-        assert await search.files_with(SearchQuery("hit")) == ["a.py", "node_modules/p/j.py"]
+        assert (await search.files_with(SearchQuery("hit"))).paths == ["a.py", "node_modules/p/j.py"]
         assert await search.list_files() == ["a.py", "c.bin", "node_modules/p/j.py"]
 
 
@@ -74,17 +74,17 @@ async def test_nested_ignore_files_and_negations_are_understood(tmp_path: Path, 
     )
     search = both_searches(tmp_path)[engine]
     kept = ["sub/deep/keep.log", "sub/keep.log"]
-    assert await search.files_with(SearchQuery("hit")) == ["out/keep.txt", *kept]
-    assert await search.files_with(SearchQuery("hit", under=("sub",))) == kept
-    assert await search.files_with(SearchQuery("hit", under=("sub/deep",))) == ["sub/deep/keep.log"]
-    assert await search.files_with(SearchQuery("hit", under=("a.log", "sub"))) == ["a.log", *kept]
-    assert await search.files_with(SearchQuery("hit", under=("build",))) == [
+    assert (await search.files_with(SearchQuery("hit"))).paths == ["out/keep.txt", *kept]
+    assert (await search.files_with(SearchQuery("hit", under=("sub",)))).paths == kept
+    assert (await search.files_with(SearchQuery("hit", under=("sub/deep",)))).paths == ["sub/deep/keep.log"]
+    assert (await search.files_with(SearchQuery("hit", under=("a.log", "sub")))).paths == ["a.log", *kept]
+    assert (await search.files_with(SearchQuery("hit", under=("build",)))).paths == [
         "build/in/y.py",
         "build/x.log",
         "build/x.py",
     ]
-    assert await search.files_with(SearchQuery("hit", under=("build/in",))) == ["build/in/y.py"]
-    assert await search.files_with(SearchQuery("hit", under=("out",))) == ["out/keep.txt", "out/z.txt"]
+    assert (await search.files_with(SearchQuery("hit", under=("build/in",)))).paths == ["build/in/y.py"]
+    assert (await search.files_with(SearchQuery("hit", under=("out",)))).paths == ["out/keep.txt", "out/z.txt"]
 
 
 @pytest.mark.parametrize("engine", [0, 1], ids=["ripgrep", "python"])
@@ -96,7 +96,7 @@ async def test_a_glob_narrows_and_never_brings_back_ignored_files(tmp_path: Path
     search = both_searches(tmp_path)[engine]
     for glob in ("*.py", "**/*.py", "**", "*", "[a-z]*.py"):
         assert await search.list_files(".", (glob,)) == ["a.py"]
-        assert await search.files_with(SearchQuery("x", globs=(glob,))) == ["a.py"]
+        assert (await search.files_with(SearchQuery("x", globs=(glob,)))).paths == ["a.py"]
 
 
 async def test_strange_file_names_are_shown_once_and_can_be_used_again(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ async def test_strange_file_names_are_shown_once_and_can_be_used_again(tmp_path:
     shown = ["a\\nb.txt", "caf\\xe9.txt"]
     for search in both_searches(tmp_path):
         assert await search.list_files() == shown
-        assert await search.files_with(SearchQuery("hit")) == shown
+        assert (await search.files_with(SearchQuery("hit"))).paths == shown
         assert [row.path for row in (await search.grep(SearchQuery("hit"))).rows] == shown
     for tool, arguments in (("glob", {"pattern": "*.txt"}), ("grep", {"pattern": "hit"}), ("list_files", {})):
         output = (await call(tmp_path, tool, **arguments)).output

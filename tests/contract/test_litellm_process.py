@@ -142,7 +142,7 @@ async def main():
         choice = choose_model(
             flag=name, env={}, configured=None, base_url=base, via=None, providers=load_providers()
         )
-        one = open_model(choice, env={}, pool=pool, cache_folder=Path(sys.argv[1].rsplit(":")[-1]) / "nowhere")
+        one = open_model(choice, env={}, pool=pool, cache_folder=Path(__file__).parent / "nowhere")
         async for piece in one.stream(REQUEST):
             if isinstance(piece, TextDelta):
                 print(piece.text)

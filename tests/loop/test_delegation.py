@@ -217,9 +217,9 @@ async def test_every_ending_gives_a_report(workspace: Path, child: list[Any], st
     """B005, B007, B020: why it stopped, what it had said, what it had done; the parent goes on."""
     folder = workspace / ".orch" / "roles"
     folder.mkdir(parents=True)
-    (folder / "quick.yaml").write_text(
-        "name: quick\ndescription: Quick.\nextends: explorer\ntimeout: 1.5\nprompt: You are quick.\n"
-    )
+    limit = 1.5 if HANGS in child else 300
+    role = f"name: quick\ndescription: Quick.\nextends: explorer\ntimeout: {limit}\nprompt: You are quick.\n"
+    (folder / "quick.yaml").write_text(role)
     parent = [delegates("find it", role="quick"), "I go on."]
     ran = await run(workspace, script(child, parent))
     text = handed_back(ran)

@@ -65,7 +65,7 @@ async def test_both_engines_answer_as_processes(tmp_path: Path) -> None:
             ("b/c.py", 1, "Needle"),
         ]
         assert (found.total, found.files) == (2, 2)
-        assert await search.files_with(SearchQuery("needle")) == ["a.py"]
+        assert (await search.files_with(SearchQuery("needle"))).paths == ["a.py"]
         assert await search.list_files("b") == ["b/c.py"]
         with pytest.raises(ToolError) as caught:
             await search.grep(SearchQuery("(needle"))
@@ -120,7 +120,7 @@ async def test_the_environment_does_not_change_a_search(
     config.write_text("--glob=!*.py\n")
     monkeypatch.setenv(variable, str(config if variable == "RIPGREP_CONFIG_PATH" else tmp_path / "home"))
     for search in both_searches(tmp_path / "w"):
-        assert await search.files_with(SearchQuery("needle")) == ["a.py"]
+        assert (await search.files_with(SearchQuery("needle"))).paths == ["a.py"]
 
 
 async def test_code_in_the_workspace_is_not_imported_by_the_python_engine(
@@ -129,7 +129,7 @@ async def test_code_in_the_workspace_is_not_imported_by_the_python_engine(
     hostile = "raise SystemExit('hostile code ran')\n"
     write_tree(tmp_path, {"json.py": hostile, "orchestrator/__init__.py": hostile, "sitecustomize.py": hostile})
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert len(await PythonSearch(WorkspaceFiles(tmp_path)).files_with(SearchQuery("hostile"))) == 3
+    assert len((await PythonSearch(WorkspaceFiles(tmp_path)).files_with(SearchQuery("hostile"))).paths) == 3
 
 
 async def test_the_engine_is_killed_and_reaped_when_the_search_is_cancelled(tmp_path: Path) -> None:
