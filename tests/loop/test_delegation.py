@@ -11,6 +11,7 @@ import pytest
 from orchestrator.events import AgentFinished, AgentStarted, Notice, Text
 from tests.support.running import Ran, calls, delegates, first_user_text, reports, run, tool_texts
 
+HANGS = {"text": "So far: 2 hits.", "stall": "forever"}
 GOOD = {"path": "src/auth.py", "line": 4, "quote": "def legacy_auth(user):", "kind": "definition"}
 
 
@@ -206,7 +207,7 @@ async def test_many_reports_together_fit_the_parents_window(workspace: Path) -> 
         ([calls("grep", pattern="x"), {"status": 401, "error": {"message": "bad key"}}], "failed (error)", "auth"),
         (["", ""], "failed (error)", "empty reply twice"),
         (
-            [calls("grep", pattern="auth"), {"text": "So far: 2 hits.", "stall": "forever"}],
+            [calls("grep", pattern="auth"), HANGS],
             "incomplete (timeout)",
             "2 hits",
         ),
