@@ -16,7 +16,7 @@ PARENT = "parent"
 
 BUILT_IN_ROLES = (PARENT, "explorer", "planner", "reviewer")
 
-DEFAULT_TOOLS = ("read_file", "list_files", "glob", "grep", "repo_map", "symbols", "find_references")
+DEFAULT_TOOLS = ("read_file", "list_files", "glob", "grep", "repo_map", "symbols", "find_references", "git_log")
 """What a role gets that does not say `tools`: reading only. An empty list means no tools."""
 
 GIVEN_TOOLS = frozenset({"delegate", "report"})

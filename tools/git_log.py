@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
+from pathlib import Path
 from typing import ClassVar
 
 from pydantic import Field
@@ -37,7 +39,7 @@ class GitLog(Tool[GitLogArgs]):
     async def run(self, args: GitLogArgs, context: ToolContext) -> ToolResult:
         place = context.files.locate(args.path)
         by_name = ["-G", rf"(^|[^[:alnum:]_]){re.escape(args.name)}($|[^[:alnum:]_])"] if args.name else []
-        command = ["git", *_SAFE, *_LOG, f"-n{args.limit + 1}", *by_name, "--", str(place.absolute)]
+        command = [_git(context.files.root), *_SAFE, *_LOG, f"-n{args.limit + 1}", *by_name, "--", str(place.absolute)]
         rows = (await _output(command, str(context.files.root))).splitlines()
         about = place.path if args.name is None else f"lines with {args.name} in {place.path}"
         if not rows:
@@ -48,15 +50,22 @@ class GitLog(Tool[GitLogArgs]):
         )
 
 
+def _git(workspace: Path) -> str:
+    """The first git on PATH that is not one of the workspace. Raises `ToolError('no_git')`."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    outside = (each for each in folders if Path(each).is_absolute() and not Path(each).is_relative_to(workspace))
+    found = shutil.which("git", path=os.pathsep.join(outside))
+    if found is None or Path(found).resolve().is_relative_to(workspace):
+        raise ToolError("no_git", "git is not installed here, so there is no history to look at.")
+    return found
+
+
 async def _output(command: list[str], folder: str) -> str:
     """What git prints. Its process is ended when the call is cancelled."""
     env = {name: os.environ[name] for name in _KEPT if name in os.environ}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
     pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-    try:
-        git = await asyncio.create_subprocess_exec(*command, cwd=folder, env=env, stdin=null, stdout=pipe, stderr=pipe)
-    except FileNotFoundError:
-        raise ToolError("no_git", "git is not installed here, so there is no history to look at.") from None
+    git = await asyncio.create_subprocess_exec(*command, cwd=folder, env=env, stdin=null, stdout=pipe, stderr=pipe)
     try:
         out, err = await git.communicate()
     finally:

@@ -283,7 +283,7 @@ async def test_the_first_request_of_a_child_is_small(workspace: Path) -> None:
     ran = await run(workspace, script([reports("ok")]))
     request = next(r for r in ran.server.requests if r.body is ran.bodies("find it")[0])
     assert len(request.raw) - len("find it") <= 8192
-    assert len(request.body["tools"]) == 8
+    assert len(request.body["tools"]) == 9
 
 
 async def test_a_childs_tool_output_is_cut_like_the_parents(workspace: Path) -> None:

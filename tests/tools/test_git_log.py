@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -87,3 +88,13 @@ async def test_what_the_repository_configures_is_not_run(repository: Path) -> No
     git(repository, "config", "filter.evil.smudge", str(evil))
     assert len(subjects((await call(repository, "git_log", name="alpha")).output)) == 2
     assert not marker.exists()
+
+
+async def test_a_git_of_the_workspace_is_never_run(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = repository / "git"
+    fake.write_text(f"#!/bin/sh\ntouch {repository.parent}/ran\n")
+    fake.chmod(0o755)
+    monkeypatch.chdir(repository)
+    monkeypatch.setenv("PATH", os.pathsep.join([".", "", str(repository), os.environ["PATH"]]))
+    assert subjects((await call(repository, "git_log", limit=1)).output) == ["commit 3 of c.py"]
+    assert not (repository.parent / "ran").exists()

@@ -66,8 +66,9 @@ def test_show_says_where_each_value_comes_from_and_what_tools_are_left(setup: Ro
     assert output.text.endswith("prompt (.orch/roles/child.yaml:3):\nLook.")
     assert output.data["effective_tools"] == ["grep"]
     assert "hides: built-in/explorer.yaml" in roles_show(setup.load(), "explorer", TOOLS).text
-    assert "tools in force: read_file, list_files, glob, grep, repo_map, symbols, find_references, delegate" in (
-        roles_show(setup.load(), "parent", TOOLS).text
+    assert (
+        "tools in force: read_file, list_files, glob, grep, repo_map, symbols, find_references, git_log, delegate"
+        in (roles_show(setup.load(), "parent", TOOLS).text)
     )
 
 
