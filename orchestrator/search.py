@@ -8,10 +8,12 @@ Hidden files and folders are left out unless asked for, `.git` and secrets files
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -22,11 +24,13 @@ from orchestrator.path_names import raw_path, shown_path
 from orchestrator.search_job import Job
 from orchestrator.search_process import PAYLOAD, TIME_LIMIT, Command, Finished, run_engine
 from orchestrator.search_rows import RowReader, capped
-from orchestrator.search_scope import Group, Scope, find_scope
+from orchestrator.search_scope import Group, Scope, find_scope, require_no_pipes
 from orchestrator.secret_files import is_secret
 from orchestrator.tool import FoundFiles, Matches, Search, SearchQuery
 from orchestrator.workspace import WorkspaceFiles
 
+_SLOW = 2.0
+"""Seconds after which it is looked into what an engine is waiting for."""
 _MAX_ARGUMENTS = 100_000
 """Characters of paths given to one run of an engine."""
 
@@ -156,7 +160,7 @@ class EngineSearch:
 
     async def _run(self, job: Job, consume: Callable[[bytes], object]) -> int:
         """Run the engine; the number of files and folders that it could not read."""
-        finished = await self._engine(job, self._files.root, consume)
+        finished = await self._finished(job, consume)
         complaints = [line for line in finished.complaints.splitlines() if line.strip()]
         others = [line for line in complaints if not _UNREADABLE.search(line)]
         if finished.code not in (0, 1, 2) or "Traceback (most recent call last):" in others:
@@ -164,6 +168,20 @@ class EngineSearch:
         if others:
             raise _invalid_regex(job.pattern, _reason(others))
         return len(complaints)
+
+    async def _finished(self, job: Job, consume: Callable[[bytes], object]) -> Finished:
+        """The end of the engine. One that is slow may be waiting for a `.gitignore` that is a named pipe: for ever."""
+        running = asyncio.ensure_future(self._engine(job, self._files.root, consume))
+        try:
+            await asyncio.wait([running], timeout=_SLOW)
+            if not running.done():
+                await asyncio.to_thread(require_no_pipes, self._files.root)
+            return await running
+        finally:
+            if not running.done():
+                running.cancel()
+                with suppress(asyncio.CancelledError):
+                    await running
 
     def _recheck(self, scope: Scope) -> None:
         """Refuse a result from a folder that was replaced by a link in the meantime."""

@@ -8,10 +8,11 @@ import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from orchestrator.errors import ToolError
 from orchestrator.ignore import IgnoreRules, is_ignored, parse_rules, read_lines, rebased
-from orchestrator.path_names import raw_path
+from orchestrator.path_names import raw_path, shown_path
 from orchestrator.secret_files import is_secret
 from orchestrator.tool import Located
 from orchestrator.workspace import WorkspaceFiles
@@ -49,7 +50,7 @@ def find_scope(files: WorkspaceFiles, under: Sequence[str], *, reading: bool) ->
         located = files.locate(path)
         name = raw_path(located.path)
         if located.is_dir:
-            _require_no_pipe(located)
+            _require_no_pipe(located.absolute, located.path)
             folders[name] = located
         elif not reading or _is_searchable(files, located, notes):
             named_files[name] = None
@@ -68,13 +69,18 @@ def find_scope(files: WorkspaceFiles, under: Sequence[str], *, reading: bool) ->
     return Scope(tuple(group for group in groups if group.roots), frozenset(named_files), tuple(folders), tuple(notes))
 
 
-def _require_no_pipe(folder: Located) -> None:
-    """ripgrep would wait for ever for a .gitignore that is a named pipe."""
+def _require_no_pipe(folder: Path, shown: str) -> None:
+    """An engine would wait for ever for a .gitignore that is a named pipe."""
     with suppress(OSError):
-        if stat.S_ISFIFO((folder.absolute / ".gitignore").stat().st_mode):
-            raise ToolError(
-                "special_file", f"the .gitignore in {folder.path} is a named pipe; nothing is searched there"
-            )
+        if stat.S_ISFIFO((folder / ".gitignore").stat().st_mode):
+            raise ToolError("special_file", f"the .gitignore in {shown} is a named pipe, so nothing can be searched")
+
+
+def require_no_pipes(root: Path) -> None:
+    """The same for every folder below `root`: takes seconds on a large tree, and only a search that hangs needs it."""
+    for folder, _, names in os.walk(root):
+        if ".gitignore" in names:
+            _require_no_pipe(Path(folder), shown_path(os.path.relpath(folder, root)))
 
 
 def _is_searchable(files: WorkspaceFiles, located: Located, notes: list[str]) -> bool:

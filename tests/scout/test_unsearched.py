@@ -26,3 +26,12 @@ def test_a_file_that_was_skipped_is_named_when_nothing_is_found(tmp_path: Path) 
     assert "is not found in what could be searched" in answer
     assert "over 20 MB skipped" in answer
     assert "Did you mean `target_fn`" not in answer
+
+
+def test_a_pipe_deeper_down_does_not_hang_the_search(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("target_fn(1)\n")
+    (tmp_path / "sub").mkdir()
+    os.mkfifo(tmp_path / "sub" / ".gitignore")
+    run = orch(*ASK, folder=tmp_path)
+    assert run.returncode == 1
+    assert "the .gitignore in sub is a named pipe" in result_of(run)["answer"]
