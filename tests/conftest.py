@@ -13,6 +13,18 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.append(str(ROOT))
 
+AUTH = """\
+import os
+
+
+def legacy_auth(user):
+    return os.environ.get(user)
+
+
+def login(user):
+    return legacy_auth(user)
+"""
+
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -22,3 +34,13 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
         monkeypatch.delenv(name)
     monkeypatch.setenv("ORCH_HOME", str(home))
     yield home
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A small repository."""
+    root = tmp_path / "repo"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "auth.py").write_text(AUTH)
+    (root / "src" / "big.txt").write_text("".join(f"line {n} of a long file\n" for n in range(1, 2001)))
+    return root
