@@ -8,12 +8,12 @@ Differences in white space do not count, and a quote may be a part of its line.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.errors import ToolError
 from orchestrator.result import Citation, CitationStatus
-from orchestrator.tool import Files, Shown
+from orchestrator.tool import Files, Shown, TextFile
 
 KINDS = frozenset({"definition", "import", "call", "reference", "comment", "string", "doc"})
 SHORTEST_QUOTE = 3
@@ -41,20 +41,28 @@ def findings_of(report: Mapping[str, Any]) -> tuple[Finding, ...]:
     )
 
 
+_CODE_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^\n]+?)(?<!`)\1(?!`)")
 _PLAIN_PATH = re.compile(r"(?:[\w.@+-]+/)*\w[\w.@+-]*")
 _MENTION = re.compile(
     r"(?<![\w/.:-])((?:[\w.@+-]+/)*[\w.@+-]*\w\.\w+|(?:[\w.@+-]+/)+[\w.@+-]+):(\d{1,7})(?:[-–](\d{1,7}))?(?![\w:])"
 )
 
 
+def _place_at_start(span: re.Match[str]) -> str:
+    place = _MENTION.match(span[2].lstrip())
+    return f" {place[0]} " if place else " "
+
+
 def mentions(text: str, known: Collection[str] = ()) -> tuple[Finding, ...]:
     """Every `path:line` or `path:line-line` in free text, once each, in order.
 
-    Paths in `known` are settled elsewhere; with them go their mentions, also where a path has odd characters.
+    Paths in `known` are settled elsewhere; with them go their mentions, also where a path has odd characters. Text
+    in backquotes is a quotation: only a place at its very beginning is one that the text itself names.
     """
     odd = [path for path in known if not _PLAIN_PATH.fullmatch(path)]
     for path in sorted(odd, key=len, reverse=True):
         text = text.replace(path, "")
+    text = _CODE_SPAN.sub(_place_at_start, text)
     found: dict[tuple[str, int], Finding] = {}
     for path, line, end in _MENTION.findall(text):
         first, last = int(line), int(end) if end else None
@@ -82,24 +90,33 @@ class Evidence:
 
 
 def check(findings: Sequence[Finding], evidence: Evidence, files: Files, agent: str) -> tuple[Citation, ...]:
-    """A verdict on each finding, in order, each place once. Reads the files as they are now."""
-    texts: dict[str, _File | str] = {}
+    """A verdict on each finding, in order, each place once. Reads the files as they are now, one at a time."""
+    by_path: dict[str, list[int]] = {}
+    for at, finding in enumerate(findings):
+        by_path.setdefault(finding.path, []).append(at)
+    verdicts: dict[int, Citation] = {}
+    with files.reading() as read:
+        for path, places in by_path.items():
+            file = _open(path, read)
+            for at in places:
+                verdicts[at] = _judged(findings[at], file, evidence, agent)
     checked: dict[tuple[str, int, str], Citation] = {}
-    for finding in findings:
-        if finding.path not in texts:
-            texts[finding.path] = _open(finding.path, files)
-        file = texts[finding.path]
-        if isinstance(file, str):
-            citation = _citation(finding, finding.path, finding.line, "unverified", finding.quote, agent, file)
-        else:
-            citation = file.judge(finding, evidence, agent)
+    for at in range(len(findings)):
+        citation = verdicts[at]
         checked.setdefault((citation.path, citation.line, citation.kind), citation)
     return tuple(checked.values())
 
 
-def _open(path: str, files: Files) -> _File | str:
+def _judged(finding: Finding, file: _File | str, evidence: Evidence, agent: str) -> Citation:
+    if isinstance(file, str):
+        return _citation(finding, finding.path, finding.line, "unverified", finding.quote, agent, file)
+    return file.judge(finding, evidence, agent)
+
+
+def _open(path: str, read: Callable[[str], TextFile]) -> _File | str:
+    """The file, or why it cannot be read."""
     try:
-        file = files.read_text(path)
+        file = read(path)
     except ToolError as error:
         return error.message
     return _File(file.path, file.lines)

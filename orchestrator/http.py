@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -141,7 +142,12 @@ def _connection_error(error: Exception, url: str, idle_timeout: float) -> ModelE
         case aiohttp.ConnectionTimeoutError():
             return _broken(f"{where} did not accept a connection in time.")
         case aiohttp.ClientConnectorError():
-            return _broken(f"Cannot connect to {where}: {error.os_error.strerror or error.os_error}.")
+            message = f"Cannot connect to {where}: {error.os_error.strerror or error.os_error}."
+            if error.os_error.errno == errno.ECONNREFUSED:
+                return ModelError(
+                    "connection", message, "Is the server running there? Start it, or correct the base URL."
+                )
+            return _broken(message)
         case _:
             detail = str(error) or type(error).__name__
             return _broken(f"{where} closed the connection before its answer was complete ({detail}).")

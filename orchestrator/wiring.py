@@ -79,7 +79,10 @@ def read_setup(
     try:
         root = workspace.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise UsageError(f"the workspace {workspace} cannot be opened: {error}", "give a folder with -C DIR") from None
+        raise UsageError(
+            f"the workspace {workspace} cannot be opened: {error.strerror if isinstance(error, OSError) else error}",
+            "give a folder with -C DIR",
+        ) from None
     if not root.is_dir():
         raise UsageError(f"the workspace {workspace} is not a folder", "give a folder with -C DIR")
     places = Places.find(env)

@@ -15,7 +15,7 @@ _VERDICTS = re.compile(r"^findings: (?P<counts>\d.*)$", re.MULTILINE)
 _COUNT = re.compile(r"(\d[\d,]*) (verified|moved|unverified)")
 _BEYOND = (
     "the question needs a language model; the scout answers only what code can answer exactly",
-    "Set a key such as OPENAI_API_KEY, or give --model; `orch doctor` shows what is configured.",
+    "`orch doctor` shows how to set one up: a key such as OPENAI_API_KEY, or --model.",
 )
 _FAILED = ("the search could not be done, so nothing is known", "The answer says what stood in its way.")
 _CHINESE = re.compile("[\u3400-\u9fff]")

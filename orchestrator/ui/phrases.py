@@ -60,4 +60,4 @@ def call_line(tool: str, summary: str) -> str:
 
 
 def retry_line(event: Retry) -> str:
-    return f"attempt {event.attempt} of {event.attempts} in {event.delay_s:.0f} s: {safe_line(event.reason)}"
+    return f"attempt {event.attempt} of {event.attempts} failed, the next in {duration(event.delay_s)}: {safe_line(event.reason)}"

@@ -93,7 +93,7 @@ def test_notices_and_retries_go_to_standard_error() -> None:
         "orch: warning: two",
         "  hint: do it",
         "orch: error: three",
-        "explorer-1: attempt 2 of 5 in 3 s: rate limited",
+        "explorer-1: attempt 2 of 5 failed, the next in 3.0 s: rate limited",
     ]
 
 

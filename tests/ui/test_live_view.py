@@ -71,7 +71,7 @@ def test_an_unknown_price_is_never_shown_as_zero() -> None:
 def test_a_retry_is_shown_until_it_is_over() -> None:
     with watch_events() as session:
         session.send(started(), event("retry", attempt=2, attempts=5, delay_s=3.0, reason="rate limited"))
-        session.wait_for("attempt 2 of 5 in 3 s: rate limited")
+        session.wait_for("attempt 2 of 5 failed, the next in 3.0 s: rate limited")
         session.send(event("text", text="Better now"))
         session.wait_for("Better now")
         assert "rate limited" not in session.text
