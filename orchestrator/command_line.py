@@ -8,16 +8,18 @@ from typing import NoReturn
 
 from orchestrator import __version__
 
-DESCRIPTION = "Answers questions about a code base: a parent agent delegates to sub-agents and checks what they report."
+DESCRIPTION = """\
+Answers questions about a code base: a parent agent delegates to sub-agents
+and checks what they report."""
 EXAMPLES = """\
 examples:
-  orch ask "where is legacy_auth used"          no key needed: the built-in scout answers
+  orch ask "where is legacy_auth used"      no key: the built-in scout answers
   orch ask --model openai/gpt-5.2 "how are sessions stored?"
   orch ask --output json "who calls parse_url" | jq .citations
-  orch doctor                                    which model would be used, and what is missing
+  orch doctor                               what would be used, what is missing
 
-exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 incomplete, 4 denied,
-75 the provider failed for now, 130 aborted"""
+exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 incomplete,
+4 denied, 75 the provider failed for now, 130 aborted"""
 
 
 class _Parser(argparse.ArgumentParser):

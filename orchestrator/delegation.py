@@ -164,6 +164,7 @@ class Delegation:
             agent = crew.build(role, name, PARENT, budget, tools, "report")
         except ConfigError as error:
             raise ToolError("role_unusable", f"The role {role.name} cannot be used: {error.message}") from None
+        self._require_price(agent)
         record = Record(agent, crew.clock())
         self._records.append(record)
         crew.emit(AgentStarted(name, crew.clock(), role.name, PARENT, task, agent.model.name))
@@ -173,6 +174,11 @@ class Delegation:
             self._finish(record)
         text = render_report(record, role.max_summary_tokens, agent_text(record))
         return ToolResult(text, _display(record), evidence_of(record.citations))
+
+    def _require_price(self, agent: Agent) -> None:
+        if self._budget.limits.usd is not None and agent.model.info.input_price is None:
+            reason = f"the price of its model {agent.model.name} is not known, and money is limited in this run"
+            raise ToolError("role_unusable", f"The role {agent.setup.role} cannot be used: {reason}.")
 
     async def _within_time(self, agent: Agent, role: Role, task: str) -> Ending:
         limit = asyncio.timeout(role.timeout)

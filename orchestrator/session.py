@@ -38,7 +38,9 @@ class Session:
         self.records: list[Record] = []
         self._crew = crew
         self._limits = limits
-        delegation = Delegation(crew, roles.roles, budget, limits.max_parallel, self.records)
+        delegation = Delegation(
+            crew, {role.name: role for role in roles.delegates()}, budget, limits.max_parallel, self.records
+        )
         context = replace(crew.context, agent=PARENT, spawn=delegation.spawn)
         role = roles.get(PARENT).model_copy(update={"max_turns": limits.max_turns})
         self._parent = crew.build(role, PARENT, None, budget, context, "delegate")

@@ -104,3 +104,16 @@ async def test_a_role_has_a_budget_of_its_own(workspace: Path) -> None:
     ran = await run(workspace, {"routes": [{"match": "find it", "turns": child}], "turns": parent})
     assert (ran.agent("thrifty-1").turns, ran.agent("thrifty-1").stop_reason) == (2, "budget")
     assert ran.result.status == "ok"
+
+
+async def test_a_role_whose_price_is_unknown_is_not_used_when_money_is_limited(workspace: Path) -> None:
+    (Path(os.environ["ORCH_HOME"]) / "config.yaml").write_text(
+        "models:\n  openai/scripted: {input_price: 2.0, output_price: 2.0}\n"
+    )
+    folder = workspace / ".orch" / "roles"
+    folder.mkdir(parents=True)
+    role = "name: other\ndescription: Other.\nextends: explorer\nmodel: openai/unpriced\nprompt: Be other.\n"
+    (folder / "other.yaml").write_text(role)
+    ran = await run(workspace, [delegates("find it", role="other"), "Done."], max_usd=1.0)
+    assert "the price of its model openai/unpriced is not known" in tool_texts(ran.bodies()[-1])[0]
+    assert len(ran.result.agents) == 1

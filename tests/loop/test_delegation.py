@@ -297,3 +297,8 @@ async def test_a_childs_tool_output_is_cut_like_the_parents(workspace: Path) -> 
     assert of_child == of_parent
     assert len(of_child) < 60_000
     assert "offset" in of_child
+
+
+async def test_the_parent_is_not_a_role_to_delegate_to(workspace: Path) -> None:
+    ran = await run(workspace, [delegates("find it", role="parent"), "Done."])
+    assert tool_texts(ran.bodies()[-1])[0].startswith("error: unknown_role: There is no role called 'parent'.")
