@@ -118,9 +118,9 @@ async def exchange(pool: HttpPool, endpoint: Endpoint, body: bytes) -> AsyncGene
 
 
 async def _frames(endpoint: Endpoint, answer: HttpAnswer) -> AsyncGenerator[Frame, None]:
-    start = await _start(answer.chunks)
+    start = await first_bytes(answer.chunks)
     if start[:1] in (b"{", b"<"):
-        yield _whole(endpoint, start + b"".join([chunk async for chunk in answer.chunks]))
+        yield whole_frame(endpoint, start + b"".join([chunk async for chunk in answer.chunks]))
         return
     parser = SSEParser()
     events: list[ServerEvent] | None = parser.feed(start)
@@ -147,7 +147,7 @@ async def _next_events(parser: SSEParser, chunks: AsyncIterator[bytes]) -> list[
     return None
 
 
-async def _start(chunks: AsyncIterator[bytes]) -> bytes:
+async def first_bytes(chunks: AsyncIterator[bytes]) -> bytes:
     """The first bytes that tell a whole JSON answer from a stream, without the blanks before them."""
     start = b""
     async for chunk in chunks:
@@ -180,7 +180,8 @@ def _is_error(data: object) -> bool:
     return bool(data.get("error")) or data.get("type") == "error" or data.get("object") == "error"
 
 
-def _whole(endpoint: Endpoint, body: bytes) -> Frame:
+def whole_frame(endpoint: Endpoint, body: bytes) -> Frame:
+    """The one frame of an answer that was not streamed; raises `ModelError` when it is an error or no JSON object."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):

@@ -23,6 +23,20 @@ _ADVICE = re.compile(r"\. Handle with `litellm\.\w+`\.$")
 _OUR_FAULT = "litellm could not carry out this request; `orch doctor` shows the model and how it is reached."
 
 
+class NotStreamed(Exception):
+    """The provider sent a whole answer where a stream was asked for: `body`, in the shape of `wire`."""
+
+    def __init__(self, wire: str, body: bytes) -> None:
+        super().__init__("the answer is not a stream")
+        self.wire = wire
+        self.body = body
+
+
+def not_streamed(error: Exception) -> NotStreamed | None:
+    """The whole answer that litellm took for a failure, if that is what `error` came from."""
+    return next((each for each in _chain(error) if isinstance(each, NotStreamed)), None)
+
+
 def from_litellm(model: str, error: Exception, *, begun: bool, address: str, secret: str | None) -> ModelError:
     """The error to raise for `error`.
 
@@ -31,7 +45,7 @@ def from_litellm(model: str, error: Exception, *, begun: bool, address: str, sec
     """
     chain = list(_chain(error))
     answer = next((each for each in chain if _is_answer(each)), None)
-    failure = _said(error) if answer is None else _answered(answer)
+    failure = _said(error) if answer is None else _answered(answer, address)
     code = next((_CODES[name] for each in chain for name in _names(each) if name in _CODES), failure.code)
     failure = replace(failure, message=failure.message or type(error).__name__, code=code)
     if failure.status is None and any(map(_is_network, chain)):
@@ -51,11 +65,14 @@ def _unexplained(made: ModelError, chain: list[BaseException], *, begun: bool) -
     return ModelError(kind, made.message, HINTS[kind], retry_after=made.retry_after)
 
 
-def _answered(error: BaseException) -> Failure:
+def _answered(error: BaseException, address: str) -> Failure:
     """What the provider answered, read as the wires of our own read it."""
     response = getattr(error, "response", None)
-    headers = {str(name): str(value) for name, value in dict(getattr(response, "headers", None) or {}).items()}
-    return failure_of(_body(error), status=_status(error), headers=headers)
+    headers = {str(name).lower(): str(value) for name, value in dict(getattr(response, "headers", None) or {}).items()}
+    status = _status(error)
+    if status is not None and status < 400 and "location" in headers:
+        return Failure(f"{address or 'the address'} redirects to {headers['location']}", status)
+    return failure_of(_body(error), status=status, headers=headers)
 
 
 def _said(error: Exception) -> Failure:

@@ -1,4 +1,4 @@
-"""Every provider that orch has no wire for, through litellm. The only module that imports it, at the first request."""
+"""Every provider that orch has no wire for, through litellm, which is imported at the first request."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import inspect
 import json
 import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Final
 
+from orchestrator.anthropic_reply import AnthropicReply
 from orchestrator.errors import ModelError
-from orchestrator.exchange import header_safe
-from orchestrator.litellm_errors import from_litellm
-from orchestrator.litellm_text import LitellmReply, as_messages, as_tool
+from orchestrator.exchange import Endpoint, header_safe, whole_frame
+from orchestrator.litellm_errors import NotStreamed, from_litellm, not_streamed
+from orchestrator.litellm_text import FINISH_REASON, NO_KEY, LitellmReply, as_messages, as_tool, with_own_reason
 from orchestrator.model import Done, ModelInfo, ModelRequest, Piece
 from orchestrator.model_errors import HINTS
+from orchestrator.openai_reply import OpenAIReply
 from orchestrator.wire_text import output_limit_in, output_room
 
 _AT_IMPORT: Final = {
@@ -68,7 +70,7 @@ class LitellmModel:
         self._idle_timeout = idle_timeout
         self._where = {name: value for name, value in (("api_base", base_url), ("api_key", self._key)) if value}
         if base_url and not self._key and model.startswith(_WANT_A_KEY):
-            self._where["api_key"] = "none"
+            self._where["api_key"] = NO_KEY
         self._claude = "claude" in model or model.startswith("anthropic/")
         self._without: set[str] = set()
         self._litellm: Any = None
@@ -133,6 +135,30 @@ class LitellmModel:
             await asyncio.wait(started)
 
     async def _answer(self, request: ModelRequest, arguments: Mapping[str, Any]) -> AsyncGenerator[Piece, None]:
+        try:
+            async with aclosing(self._streamed(request, arguments)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            return
+        except NotStreamed as found:
+            whole = found
+        for piece in self._whole(request, whole):
+            yield piece
+
+    def _whole(self, request: ModelRequest, whole: NotStreamed) -> Iterator[Piece]:
+        """The pieces of an answer that was not streamed, read as our own wires do: litellm would leave it empty."""
+        endpoint = Endpoint(self._name, self._base_url, {}, self._key, self._idle_timeout)
+        answer = AnthropicReply(request) if whole.wire == "anthropic" else OpenAIReply(request)
+        yield from answer.feed(whole_frame(endpoint, whole.body).data)
+        if answer.empty and not answer.finished:
+            raise self._broken_off()
+        yield from answer.close()
+        yield Done(answer.reply())
+
+    def _broken_off(self) -> ModelError:
+        return ModelError("connection", f"{self._name}: the answer broke off before its end.", HINTS["connection"])
+
+    async def _streamed(self, request: ModelRequest, arguments: Mapping[str, Any]) -> AsyncGenerator[Piece, None]:
         reply = LitellmReply(request)
         async with self._opened(arguments) as stream:
             async with aclosing(self._chunks(stream)) as chunks:
@@ -141,8 +167,7 @@ class LitellmModel:
                     for piece in reply.feed(chunk, counted=counted):
                         yield piece
             if not _ended_well(stream):
-                message = f"{self._name}: the answer broke off before its end."
-                raise ModelError("connection", message, HINTS["connection"])
+                raise self._broken_off()
         for piece in reply.close():
             yield piece
         yield Done(reply.reply())
@@ -160,16 +185,17 @@ class LitellmModel:
                     await stream.aclose()
 
     async def _chunks(self, stream: Any) -> AsyncGenerator[dict[str, Any], None]:
+        extensions = _extensions(stream)
         while True:
             async with self._guarded(begun=True):
                 chunk = await anext(stream, None)
             if chunk is None:
                 return
-            yield chunk.model_dump(exclude_none=True)
+            yield with_own_reason(chunk.model_dump(exclude_none=True), extensions.get(FINISH_REASON))
 
     @asynccontextmanager
     async def _guarded(self, *, begun: bool) -> AsyncIterator[None]:
-        """What litellm raises becomes `ModelError`, and so does silence."""
+        """What litellm raises becomes `ModelError`, and so does silence; `NotStreamed` stays what it is."""
         try:
             async with asyncio.timeout(self._idle_timeout):
                 yield
@@ -177,6 +203,8 @@ class LitellmModel:
             message = f"{self._name} sent nothing for {self._idle_timeout:g} s."
             raise ModelError("connection", message, HINTS["connection"]) from error
         except Exception as error:  # it lets errors of any provider's own library through
+            if (whole := not_streamed(error)) is not None:
+                raise whole from None
             where = self._base_url
             raise from_litellm(self._name, error, begun=begun, address=where, secret=self._key) from error
 
@@ -234,6 +262,10 @@ def import_litellm() -> Any:
     litellm.disable_aiohttp_transport = True  # its sessions are reported as unclosed, its large bodies as a fault
     for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.ERROR)
+    from orchestrator.litellm_http import WatchedClients
+
+    if not isinstance(litellm.in_memory_llm_clients_cache, WatchedClients):
+        litellm.in_memory_llm_clients_cache = WatchedClients()
     return litellm
 
 
@@ -277,6 +309,14 @@ def _is_in_thread(asking: asyncio.Future[Any]) -> bool:
 def _reports_usage(stream: Any) -> bool:
     """Whether the provider itself gave figures; without them litellm counts, and says nothing of it."""
     return any(getattr(chunk, "usage", None) is not None for chunk in stream.chunks)
+
+
+def _extensions(stream: Any) -> Mapping[str, Any]:
+    """What `litellm_http` knows of the HTTP response, if the stream has one that litellm still holds."""
+    inner = stream.completion_stream
+    response = getattr(inner, "response", None) or getattr(inner, "_response", None)
+    extensions = getattr(response, "extensions", None)
+    return extensions if isinstance(extensions, dict) else {}
 
 
 def _ended_well(stream: Any) -> bool:

@@ -16,6 +16,10 @@ from orchestrator.wire_text import EMPTY_RESULT, arguments_object, said, valid_i
 
 SHORTENED = "(The conversation before this point was left out.)"
 CONTINUE = "Continue."
+FINISH_REASON = "orch_finish_reason"
+"""The name, among the `extensions` of an HTTP response, of the finish reason in the provider's own word."""
+NO_KEY = "orch-has-no-key"
+"""Stands for the key where there is none, since litellm sends nothing without one; taken out before it is sent."""
 
 
 class LitellmReply:
@@ -60,6 +64,14 @@ class LitellmReply:
         self._blocks[self._open] = Reasoning(text, block.signature + signature)
         if signature:
             self._open = None
+
+
+def with_own_reason(chunk: dict[str, Any], own: str | None) -> dict[str, Any]:
+    """`chunk` with the provider's `own` finish reason for `stop`, which litellm says for all that it does not know."""
+    for choice in chunk.get("choices") or ():
+        if own and choice.get("finish_reason") == "stop":
+            choice["finish_reason"] = own
+    return chunk
 
 
 def as_messages(request: ModelRequest, *, reasoning: str, claude: bool) -> list[dict[str, Any]]:

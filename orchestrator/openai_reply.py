@@ -19,6 +19,7 @@ _FINISH: Final[Mapping[str, FinishReason]] = {
     "stop": "stop",
     "eos": "stop",
     "end_turn": "stop",
+    "stop_sequence": "stop",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
     "tool_use": "tool_calls",

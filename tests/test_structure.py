@@ -26,8 +26,8 @@ GROUPS: Mapping[str, str] = {
         text_cut tokens unicode_classes validation yaml_syntax""",
     "files": "ignore rust_regex search search_job search_process search_rows search_scope search_worker workspace",
     "code": "code",
-    "wires": """anthropic_reply anthropic_wire assembly exchange http litellm_errors litellm_model litellm_text
-        model_errors model_info openai_reply openai_wire providers quirks repair retry sse wire_text""",
+    "wires": """anthropic_reply anthropic_wire assembly exchange http litellm_errors litellm_http litellm_model
+        litellm_text model_errors model_info openai_reply openai_wire providers quirks repair retry sse wire_text""",
     "scout": "scout scouting",
     "choice": "models",
     "settings": "claude_agents config prompts role_files role_loading roles trust",
@@ -58,7 +58,7 @@ MAY_IMPORT: Mapping[str, str] = {
 LIBRARIES: Mapping[str, str] = {
     "aiohttp": "http",
     "diskcache": "code.json_store",
-    "litellm": "litellm_model",
+    "litellm": "litellm_http litellm_model",
     "platformdirs": "paths",
     "rich": "ui",
     "tree_sitter": "code",

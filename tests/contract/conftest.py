@@ -62,23 +62,6 @@ LITELLM = (
 )
 WIRES = tuple(pytest.param(way, marks=LITELLM if "litellm" in way else ()) for way in FACTORIES)
 
-LITELLM_CANNOT: Mapping[str, str] = {
-    "test_an_answer_that_is_not_streamed_is_the_same": "an answer that is not streamed comes out of it empty",
-    "test_usage_counts_cached_tokens_once": "the same; what streams is in test_litellm_model.py",
-    "test_an_error_in_a_200_answer_that_is_not_streamed": "the same",
-    "test_a_web_page_or_a_redirect_says_that_the_address_is_wrong": "the same, and it follows redirects",
-    "test_the_content_wins_over_the_finish_reason": "a finish reason that it does not know becomes `stop`",
-    "test_without_a_key_none_is_sent": "without a key it sends nothing at all",
-}
-"""Tests by name that litellm makes impossible to pass, and why; each is checked to fail still."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        reason = LITELLM_CANNOT.get(getattr(item, "originalname", ""))
-        if reason and "[litellm-" in item.name:
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
-
 
 @pytest.fixture(params=WIRES)
 def wire(request: pytest.FixtureRequest) -> str:

@@ -157,6 +157,20 @@ async def test_a_web_page_or_a_redirect_says_that_the_address_is_wrong(wire: str
     assert "elsewhere.example" in second.message
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_neither_the_key_nor_the_prompt_follows_a_redirect(wire: str, make_model: MakeModel, status: int) -> None:
+    """Another host would get both: no library takes `x-api-key` out, and 307 and 308 send the body again."""
+    async with ModelServer([]) as elsewhere:
+        location = f"{elsewhere.url.replace('127.0.0.1', 'localhost')}/v1/messages"
+        script = [{"status": status, "body": "", "headers": {"Location": location}}]
+        async with ModelServer(script) as server:
+            error = await error_of(make_model(wire, server.url))
+            assert len(server.requests) == 1
+        assert elsewhere.connections == 0
+    assert (error.kind, error.status) == ("bad_request", status)
+    assert location in error.message
+
+
 async def test_an_error_in_a_200_answer_that_is_not_streamed(wire: str, make_model: MakeModel) -> None:
     body = {"error": {"type": "overloaded_error", "message": "Overloaded"}, "type": "error"}
     async with ModelServer([{"body": body}]) as server:

@@ -146,6 +146,14 @@ async def test_the_address_is_in_what_is_said_of_a_lost_connection(make_model: M
     assert "litellm." not in error.message
 
 
+@pytest.mark.parametrize("way", BOTH)
+async def test_a_finish_reason_that_litellm_does_not_know_is_seen_however_it_is_cut(
+    make_model: MakeModel, way: str
+) -> None:
+    async with ModelServer([{"text": 'say "stop_reason": "x"', "finish_reason": "whatever", "chunk": 3}]) as server:
+        assert (await reply_of(make_model(way, server.url))).finish_reason == "unknown"
+
+
 # --- chosen by name --------------------------------------------------------------------------------------------------
 
 
