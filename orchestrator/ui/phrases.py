@@ -60,4 +60,5 @@ def call_line(tool: str, summary: str) -> str:
 
 
 def retry_line(event: Retry) -> str:
-    return f"attempt {event.attempt} of {event.attempts} failed, the next in {duration(event.delay_s)}: {safe_line(event.reason)}"
+    failed = f"attempt {event.attempt} of {event.attempts} failed"
+    return f"{failed}, the next in {duration(event.delay_s)}: {safe_line(event.reason)}"
