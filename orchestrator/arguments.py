@@ -41,7 +41,7 @@ def parse_arguments(raw: str, *, cut: bool = False) -> dict[str, Any]:
             expected="an object such as {...}",
             got=_preview(raw),
         )
-    return {scrub(key): _scrubbed(item) for key, item in value.items()}
+    return _scrubbed_object(value) if _may_hold_half_pairs(raw) else value
 
 
 def validate_arguments(model: type[A], values: Mapping[str, Any]) -> A:
@@ -65,8 +65,7 @@ def stored_arguments(raw: str) -> str:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
-        half_pair = "\\ud" in raw.lower()
-        return json.dumps(_scrubbed(value), ensure_ascii=False) if half_pair else raw
+        return json.dumps(_scrubbed(value), ensure_ascii=False) if _has_half_escapes(raw) else raw
     if not raw.strip():
         return "{}"
     return json.dumps({"_invalid_arguments": _preview(raw)}, ensure_ascii=False)
@@ -138,14 +137,25 @@ def _preview(text: str) -> str:
     return clean if len(clean) <= PREVIEW else f"{clean[:PREVIEW]}… ({len(clean):,} characters)"
 
 
+def _may_hold_half_pairs(raw: str) -> bool:
+    """Whether text in the JSON `raw` can hold a lone surrogate. Looked at once, since there may be 100,000 texts."""
+    return scrub(raw) != raw or _has_half_escapes(raw)
+
+
+def _has_half_escapes(raw: str) -> bool:
+    return "\\ud" in raw or "\\uD" in raw
+
+
+def _scrubbed_object(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {scrub(key): _scrubbed(item) for key, item in value.items()}
+
+
 def _scrubbed(value: Any) -> Any:
     if isinstance(value, str):
         return scrub(value)
     if isinstance(value, list):
         return [_scrubbed(item) for item in value]
-    if isinstance(value, dict):
-        return {scrub(key): _scrubbed(item) for key, item in value.items()}
-    return value
+    return _scrubbed_object(value) if isinstance(value, dict) else value
 
 
 _WANTS_LIST = {"list_type", "tuple_type", "set_type", "frozen_set_type"}

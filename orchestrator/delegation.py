@@ -14,13 +14,13 @@ from orchestrator.agent import Agent, AgentSetup, Ending
 from orchestrator.budget import Budget, Limits
 from orchestrator.citations import check, findings_of, mentions
 from orchestrator.errors import ConfigError, ToolError
-from orchestrator.events import AgentFinished, AgentStarted, Emit
+from orchestrator.events import AgentFinished, AgentStarted, Emit, Progress
 from orchestrator.messages import ToolCall
 from orchestrator.model import Model
 from orchestrator.result import AgentSummary, Citation
 from orchestrator.roles import PARENT, Role
 from orchestrator.tokens import characters_for, estimate_tokens
-from orchestrator.tool import Shown, ToolContext, ToolResult
+from orchestrator.tool import Shown, Spawn, ToolContext, ToolResult
 from orchestrator.tool_runner import ToolRunner
 from orchestrator.toolbox import Toolbox
 from orchestrator.transcript import Transcript
@@ -73,6 +73,12 @@ class Crew(NamedTuple):
     transcripts: Path
     max_output: int = 50_000
     """Characters of a tool result, for tools that set no limit of their own."""
+
+    def context_of(self, name: str, spawn: Spawn | None) -> ToolContext:
+        """What the tools of the agent `name` may use; the progress that they report is told as its."""
+        return replace(
+            self.context, agent=name, spawn=spawn, progress=lambda text: self.emit(Progress(name, self.clock(), text))
+        )
 
     def build(
         self, role: Role, name: str, parent: str | None, budget: Budget, context: ToolContext, extra: str
@@ -159,7 +165,7 @@ class Delegation:
 
     async def _run(self, role: Role, name: str, task: str, context: str, budget: Budget) -> ToolResult:
         crew = self._crew
-        tools = replace(crew.context, agent=name, spawn=None)
+        tools = crew.context_of(name, None)
         try:
             agent = crew.build(role, name, PARENT, budget, tools, "report")
         except ConfigError as error:

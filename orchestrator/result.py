@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from orchestrator.messages import Usage
@@ -74,9 +74,17 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The object of the json contract, schema 1."""
-        data = asdict(self)
-        exit_code = data.pop("exit_code")
-        assert isinstance(exit_code, int)
-        for citation in data["citations"]:
-            del citation["note"]
-        return {"schema": 1, **data}
+        data = {name: getattr(self, name) for name in _FIELDS if name != "exit_code"}
+        return {
+            "schema": 1,
+            **data,
+            "citations": [{name: getattr(citation, name) for name in _CITED} for citation in self.citations],
+            "agents": [asdict(agent) for agent in self.agents],
+            "usage": asdict(self.usage),
+            "error": None if self.error is None else asdict(self.error),
+        }
+
+
+_FIELDS = tuple(each.name for each in fields(Result))
+_CITED = tuple(each.name for each in fields(Citation) if each.name != "note")
+"""Read one by one, since `asdict` copies every text: with the places of a common name that takes a second."""

@@ -228,7 +228,7 @@ def _ripgrep_command(program: str, job: Job) -> Command:
         argv.append(f"--regexp={job.pattern if job.literal else _line_anchored(job.pattern)}")
     roots = ("./" if root == "." else f"./{root}" for root in job.roots)
     rules = "".join(f"{line}\n" for line in job.rules).encode()
-    return Command((*argv, "--", *roots), rules)
+    return Command((*argv, "--", *roots), rules, at_once=job.mode != "rows")
 
 
 def _line_anchored(pattern: str) -> str:
@@ -238,7 +238,9 @@ def _line_anchored(pattern: str) -> str:
 
 def _worker_command(job: Job) -> Command:
     package_parent = str(Path(__file__).resolve().parent.parent)
-    return Command((sys.executable, "-I", "-S", "-c", _START_WORKER, package_parent, PAYLOAD), job.to_json())
+    return Command(
+        (sys.executable, "-I", "-S", "-c", _START_WORKER, package_parent, PAYLOAD), job.to_json(), job.mode != "rows"
+    )
 
 
 def _search_job(mode: Literal["counts", "rows"], query: SearchQuery, group: Group) -> Job:

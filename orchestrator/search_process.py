@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from asyncio.subprocess import Process
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -25,8 +26,11 @@ _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
 
 @dataclass(frozen=True, slots=True)
 class Command:
+    """`at_once`: the output is handed on whole at the end. Many small pieces of it can cost more than the search."""
+
     argv: tuple[str, ...]
     payload: bytes = b""
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,14 @@ async def run_engine(
             passed = (payload,)
         try:
             async with asyncio.timeout(time_limit):
-                code = await _run(argv, folder, passed, complaints, consume)
+                if command.at_once:
+                    output = files.enter_context(_scratch(b""))
+                    code = await _finished(await _start(argv, folder, passed, output, complaints))
+                    output.seek(0)
+                    consume(output.read())
+                else:
+                    process = await _start(argv, folder, passed, asyncio.subprocess.PIPE, complaints)
+                    code = await _consumed(process, consume)
         except TimeoutError:
             reason = f"the search took over {time_limit:g} seconds; narrow it with path or glob"
             raise ToolError("timeout", reason) from None
@@ -57,22 +68,34 @@ async def run_engine(
         return Finished(code, complaints.read(_MAX_COMPLAINTS).decode("utf-8", "replace"))
 
 
-async def _run(
-    argv: list[str], folder: Path, passed: tuple[int, ...], complaints: BinaryIO, consume: Callable[[bytes], object]
-) -> int:
+async def _start(
+    argv: list[str], folder: Path, passed: tuple[int, ...], output: BinaryIO | int, complaints: BinaryIO
+) -> Process:
     try:
-        process = await asyncio.create_subprocess_exec(
+        return await asyncio.create_subprocess_exec(
             *argv,
             cwd=folder,
             env=_ENVIRONMENT,
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
+            stdout=output,
             stderr=complaints,
             pass_fds=passed,
             start_new_session=True,
         )
     except OSError as error:
         raise ToolError("search_failed", f"{argv[0]} could not be started: {error.strerror}") from error
+
+
+async def _finished(process: Process) -> int:
+    try:
+        return await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def _consumed(process: Process, consume: Callable[[bytes], object]) -> int:
     output = process.stdout
     assert output is not None
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from orchestrator.abort import AbortToken
@@ -41,7 +40,7 @@ class Session:
         delegation = Delegation(
             crew, {role.name: role for role in roles.delegates()}, budget, limits.max_parallel, self.records
         )
-        context = replace(crew.context, agent=PARENT, spawn=delegation.spawn)
+        context = crew.context_of(PARENT, delegation.spawn)
         role = roles.get(PARENT).model_copy(update={"max_turns": limits.max_turns})
         self._parent = crew.build(role, PARENT, None, budget, context, "delegate")
 

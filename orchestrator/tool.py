@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
@@ -88,6 +89,9 @@ class Files(Protocol):
     def read_text(self, path: str) -> TextFile:
         """Read a regular text file without blocking on anything else; re-checked after opening."""
 
+    def reading(self) -> AbstractContextManager[Callable[[str], TextFile]]:
+        """`read_text` for many files, best in the order of their paths; the context holds folders open."""
+
 
 # --- search ----------------------------------------------------------------------------------------------------------
 
@@ -164,11 +168,15 @@ class Symbol(NamedTuple):
     lines: tuple[tuple[int, str], ...] = ()
 
 
+Belongs = Literal["yes", "maybe", "local"]
+
+
 class Occurrence(NamedTuple):
     """A place where a name stands. `scope` is the enclosing function or class, qualified; `column` counts from 1.
 
     `text` is the whole line and `preview` what to show of it if it is long, else empty. `name` is what stands there, if
-    that is not the name asked for: what is called or imported.
+    that is not the name asked for: what is called or imported. `belongs` is `maybe` where the syntax does not tell
+    whether the receiver is of the class asked for, `local` for a function's own parameter or variable of that name.
     """
 
     path: str
@@ -179,6 +187,7 @@ class Occurrence(NamedTuple):
     scope: str = ""
     preview: str = ""
     name: str = ""
+    belongs: Belongs = "yes"
 
 
 class Occurrences(NamedTuple):
@@ -215,15 +224,27 @@ class RepoMap:
 class Code(Protocol):
     """What the code says, by tree-sitter; other languages by words. Raises the `ToolError`s of `Files` and `Search`."""
 
-    async def symbols(self, under: Sequence[str], name: str = "", limit: int | None = None) -> Symbols:
+    async def symbols(
+        self,
+        under: Sequence[str],
+        name: str = "",
+        limit: int | None = None,
+        progress: Callable[[str], None] = lambda text: None,
+    ) -> Symbols:
         """Definitions of the files and folders named.
 
         `name`: only those with this simple or qualified name; `*` and `?` stand for any characters. `limit`: enough
-        rows; reading stops after the file that reaches it.
+        rows; reading stops after the file that reaches it. `progress` is told how far a slow search has come.
         """
 
     async def occurrences(
-        self, name: str, under: Sequence[str] = (".",), globs: Sequence[str] = (), *, again: bool = False
+        self,
+        name: str,
+        under: Sequence[str] = (".",),
+        globs: Sequence[str] = (),
+        *,
+        again: bool = False,
+        progress: Callable[[str], None] = lambda text: None,
     ) -> Occurrences:
         """Every whole-word place of `name`, which may be qualified (`Session.send`).
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 from orchestrator.decoding import NotText, decode
 from orchestrator.errors import ToolError, UsageError
+from orchestrator.open_folders import OpenFolders
 from orchestrator.path_names import raw_path, shown_path
 from orchestrator.secret_files import is_secret
 from orchestrator.tool import Located, TextFile
@@ -23,7 +24,6 @@ from orchestrator.tool import Located, TextFile
 MAX_FILE = 32 * 1024 * 1024
 """Bytes of the largest file that is read whole."""
 
-_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
@@ -31,6 +31,8 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+_DETOURS = frozenset({"", ".", ".."})
+"""Parts of a path that lead elsewhere than one step down."""
 _TRUSTED_LISTING = 2000
 """Names of a folder that are compared when a similar one is looked for."""
 
@@ -65,22 +67,44 @@ class WorkspaceFiles:
 
     def read_text(self, path: str) -> TextFile:
         """Read a regular text file. Raises `ToolError`, see `Files`."""
+        with self.reading() as read:
+            return read(path)
+
+    @contextmanager
+    def reading(self) -> Iterator[Callable[[str], TextFile]]:
+        """`read_text` for many files: the folders that one file shares with the next are opened once."""
+        folders = OpenFolders(self._root)
+        try:
+            yield lambda path: self._read_plain(path, folders) or self._read_any(path, folders)
+        finally:
+            folders.close()
+
+    def _read_plain(self, path: str, folders: OpenFolders) -> TextFile | None:
+        """A file whose path leads to it without links and detours; `None` for what must be looked at more closely."""
+        names = path.split("/")
+        if not _DETOURS.isdisjoint(names) or shown_path(path) != path or is_secret(path):
+            return None
+        try:
+            descriptor, size = self._open_at(names, path, folders)
+        except (OSError, ToolError):
+            return None
+        try:
+            data = _read_all(descriptor, size, path)
+        finally:
+            os.close(descriptor)
+        return _decoded(path, data)
+
+    def _read_any(self, path: str, folders: OpenFolders) -> TextFile:
+        folders.close()  # what is resolved anew is opened anew
         located = self.locate(path)
         shown = located.path
         if is_secret(shown) or (is_secret(path) and not located.is_dir):
             raise ToolError(
                 "denied", f"{shown} is a secrets file, which orch does not read; ask the user for what you need from it"
             )
-        with self.opened(located) as (descriptor, size):
+        with self._opened(located, folders) as (descriptor, size):
             data = _read_all(descriptor, size, shown)
-        try:
-            text, encoding = decode(data)
-        except NotText as not_text:
-            advice = "; it cannot be shown as text" if not_text.is_image else ""
-            raise ToolError(
-                "binary", f"{shown} is {not_text.kind} ({len(data):,} bytes){advice}", kind=not_text.kind
-            ) from None
-        return TextFile(shown, text, encoding, len(data))
+        return _decoded(shown, data)
 
     @contextmanager
     def opened(self, located: Located) -> Iterator[tuple[int, int]]:
@@ -89,15 +113,12 @@ class WorkspaceFiles:
         Each folder on the way is opened from the one before, without following links: what was put in the place of a
         checked folder or file in the meantime is refused. Never blocks on pipes or devices.
         """
-        if located.is_dir:
-            raise _folder(located.path)
-        descriptor = self._open_file(located)
+        folders = OpenFolders(self._root)
         try:
-            status = os.fstat(descriptor)
-            self._require_plain_file(status, located.path)
-            yield descriptor, status.st_size
+            with self._opened(located, folders) as opened:
+                yield opened
         finally:
-            os.close(descriptor)
+            folders.close()
 
     # --- resolving -----------------------------------------------------------------------------------------------
 
@@ -173,21 +194,32 @@ class WorkspaceFiles:
 
     # --- opening -------------------------------------------------------------------------------------------------
 
-    def _open_file(self, located: Located) -> int:
-        """Like `opened`, but the descriptor belongs to the caller."""
-        *folders, name = raw_path(located.path).split("/")
-        folder = os.open(self._root, _OPEN_FOLDER)
+    @contextmanager
+    def _opened(self, located: Located, folders: OpenFolders) -> Iterator[tuple[int, int]]:
+        if located.is_dir:
+            raise _folder(located.path)
         try:
-            for part in folders:
-                inner = os.open(part, _OPEN_FOLDER, dir_fd=folder)
-                os.close(folder)
-                folder = inner
-            self._require_plain_file(os.stat(name, dir_fd=folder, follow_symlinks=False), located.path)
-            return os.open(name, _OPEN_FILE, dir_fd=folder)
+            descriptor, size = self._open_at(raw_path(located.path).split("/"), located.path, folders)
         except OSError as error:
             self._fail_open(error, located.path)
+        try:
+            yield descriptor, size
         finally:
-            os.close(folder)
+            os.close(descriptor)
+
+    def _open_at(self, names: Sequence[str], shown: str, folders: OpenFolders) -> tuple[int, int]:
+        """A descriptor of the regular file that `names` lead to, which belongs to the caller, and its size."""
+        *parents, name = names
+        folder = folders.descriptor_of(parents)
+        self._require_plain_file(os.stat(name, dir_fd=folder, follow_symlinks=False), shown)
+        descriptor = os.open(name, _OPEN_FILE, dir_fd=folder)
+        try:
+            status = os.fstat(descriptor)
+            self._require_plain_file(status, shown)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor, status.st_size
 
     def _require_plain_file(self, status: os.stat_result, shown: str) -> None:
         if stat.S_ISLNK(status.st_mode):
@@ -249,6 +281,17 @@ def _device_of(path: str) -> int | None:
         return None
 
 
+def _decoded(shown: str, data: bytes) -> TextFile:
+    try:
+        text, encoding = decode(data)
+    except NotText as not_text:
+        advice = "; it cannot be shown as text" if not_text.is_image else ""
+        raise ToolError(
+            "binary", f"{shown} is {not_text.kind} ({len(data):,} bytes){advice}", kind=not_text.kind
+        ) from None
+    return TextFile(shown, text, encoding, len(data))
+
+
 def _read_all(descriptor: int, size: int, shown: str) -> bytes:
     """All bytes up to the end of the file, whatever `size` promises (files of the kernel say 0)."""
     if size > MAX_FILE:
@@ -258,6 +301,8 @@ def _read_all(descriptor: int, size: int, shown: str) -> bytes:
     while chunk := os.read(descriptor, want):
         chunks.append(chunk)
         total += len(chunk)
+        if total == size > 0:  # less than was asked for: the end, except of the kernel's files, which say 0
+            break
         want = 65536
         if total > MAX_FILE:
             _fail_large(shown, total)

@@ -24,7 +24,8 @@ GROUPS: Mapping[str, str] = {
     "ground": "tool messages events errors model result shipped __init__",
     "text": """decoding globs json_bytes path_names paths problems safe_text secret_files small_file strict_yaml
         text_cut tokens unicode_classes validation yaml_syntax""",
-    "files": "ignore rust_regex search search_job search_process search_rows search_scope search_worker workspace",
+    "files": """ignore open_folders rust_regex search search_job search_process search_rows search_scope search_worker
+        workspace""",
     "code": "code",
     "wires": """anthropic_reply anthropic_wire assembly exchange http litellm_errors litellm_http litellm_model
         litellm_text model_errors model_info openai_reply openai_wire providers quirks repair retry sse wire_text""",

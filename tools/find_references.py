@@ -37,7 +37,7 @@ class FindReferencesArgs(Args):
     path: str = Field(".", description="file or folder")
     glob: str | None = Field(None, description="only such files, e.g. *.py, !tests/")
     kinds: list[OccurrenceKind] | None = None
-    limit: int = Field(200, ge=1, le=5000)
+    limit: int = Field(200, ge=1, le=50_000)
     offset: int = Field(0, ge=0)
 
 
@@ -48,11 +48,13 @@ class FindReferencesTool(Tool[FindReferencesArgs]):
         "defines, calls, imports, mentions it. Skips ignored and hidden files."
     )
     args = FindReferencesArgs
-    max_output = 600_000
+    max_output = 20_000_000
 
     async def run(self, args: FindReferencesArgs, context: ToolContext) -> ToolResult:
         globs = (args.glob,) if args.glob else ()
-        found = await context.code.occurrences(args.name, (args.path,), globs, again=args.offset > 0)
+        found = await context.code.occurrences(
+            args.name, (args.path,), globs, again=args.offset > 0, progress=context.progress
+        )
         rows = _one_a_line(row for row in found.rows if not args.kinds or row.kind in args.kinds)
         notes = [f"note: {note}" for note in found.notes]
         if not rows:
@@ -67,7 +69,7 @@ def _one_a_line(rows: Iterable[Occurrence]) -> list[Occurrence]:
     """The first place of each kind on each line."""
     first: dict[tuple[str, int, str], Occurrence] = {}
     for row in rows:
-        first.setdefault((row.path, row.line, row.kind), row)
+        first.setdefault((row[0], row[1], row[3]), row)
     return list(first.values())
 
 
@@ -90,7 +92,8 @@ def _lines(rows: Sequence[Occurrence]) -> list[str]:
             path = row.path
             out.append(path_line(path))
         scope = f" in {row.scope}" if row.scope else ""
-        out.append(f"  {row.line} {row.kind}{scope} | {row.preview or row.text.strip()}")
+        mark = "" if row.belongs == "yes" else f"{row.belongs} "
+        out.append(f"  {row.line} {mark}{row.kind}{scope} | {row.preview or row.text.strip()}")
     return out
 
 

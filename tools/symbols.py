@@ -30,7 +30,7 @@ class SymbolsTool(Tool[SymbolsArgs]):
     max_output = 600_000
 
     async def run(self, args: SymbolsArgs, context: ToolContext) -> ToolResult:
-        found = await context.code.symbols((args.path,), args.name or "", args.offset + args.limit)
+        found = await context.code.symbols((args.path,), args.name or "", args.offset + args.limit, context.progress)
         page = found.rows[args.offset : args.offset + args.limit]
         if not page:
             return ToolResult(_nothing(args, len(found.rows)), "no symbols")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from orchestrator import __version__
 from orchestrator.code.tasks import Task
-from orchestrator.code.workers import Read, run_over
+from orchestrator.code.workers import Read, run_over, unwatched
 from orchestrator.path_names import raw_path
 
 if TYPE_CHECKING:
@@ -53,10 +53,18 @@ class FactsCache:
         self._size_limit = size_limit
         self._now = now
 
-    async def run_over(self, task: Task[T], paths: Sequence[str], root: Path, read: Read) -> list[T | None]:
+    async def run_over(
+        self,
+        task: Task[T],
+        paths: Sequence[str],
+        root: Path,
+        read: Read,
+        *,
+        progress: Callable[[int], None] = unwatched,
+    ) -> list[T | None]:
         """The same as `workers.run_over` for the files `paths` of the workspace `root`, only sooner."""
         if len(paths) < WORTH_KEEPING:
-            return await run_over(task, paths, read)
+            return await run_over(task, paths, read, progress=progress)
         known = await asyncio.to_thread(self._load, task, paths, root)
         reader = _Reader(root, read, self._now)
         results: dict[str, T | None] = {}
@@ -73,7 +81,8 @@ class FactsCache:
                     continue
             results[path] = row.facts
         left = [path for path in paths if path not in results]
-        found = await run_over(task, left, reader.read)
+        known_ones = len(results)
+        found = await run_over(task, left, reader.read, progress=lambda done: progress(known_ones + done))
         results.update(zip(left, found, strict=True))
         if reader.seen:
             await asyncio.to_thread(self._save, task, known, _rows(reader.seen, results), root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import TypeVar
 
 from orchestrator.code.calls import calls_in
@@ -15,6 +15,7 @@ from orchestrator.code.languages import language_by_name
 from orchestrator.code.near import anywhere_pattern, candidates, definitions_pattern, rank
 from orchestrator.code.occurrences import FileOccurrences
 from orchestrator.code.outline import FileSymbol
+from orchestrator.code.pace import Pace
 from orchestrator.code.qualified import Fit, parse_name
 from orchestrator.code.reading import Reader
 from orchestrator.code.repo_graph import VENDORED, Terms, map_files
@@ -22,6 +23,7 @@ from orchestrator.code.tasks import Task, links_task, occurrences_task, symbols_
 from orchestrator.code.workers import run_over
 from orchestrator.errors import ToolError
 from orchestrator.tool import (
+    Belongs,
     Files,
     MappedFile,
     Match,
@@ -52,6 +54,10 @@ _NO_NAMES = ("!*.po", "!*.json", "!*.svg", "!*.csv", "!*.lock", "!*.map", "!*.mi
 _Asked = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
+def _nothing(text: str) -> None:
+    """Where nobody follows the progress."""
+
+
 class CodeIndex:
     """`Code` over the files of one workspace. Nothing is built beforehand; what is found is kept in the `cache`."""
 
@@ -62,17 +68,25 @@ class CodeIndex:
         self._latest: tuple[_Asked, Occurrences] | None = None
 
     async def occurrences(
-        self, name: str, under: Sequence[str] = (".",), globs: Sequence[str] = (), *, again: bool = False
+        self,
+        name: str,
+        under: Sequence[str] = (".",),
+        globs: Sequence[str] = (),
+        *,
+        again: bool = False,
+        progress: Callable[[str], None] = _nothing,
     ) -> Occurrences:
         """See `Code`; the newest listing is kept for its further pages."""
         asked = (name, tuple(under), tuple(globs))
         if again and self._latest is not None and self._latest[0] == asked:
             return self._latest[1]
-        found = await self._occurrences(name, under, globs)
+        found = await self._occurrences(name, under, globs, progress)
         self._latest = (asked, found)
         return found
 
-    async def _occurrences(self, name: str, under: Sequence[str], globs: Sequence[str]) -> Occurrences:
+    async def _occurrences(
+        self, name: str, under: Sequence[str], globs: Sequence[str], progress: Callable[[str], None]
+    ) -> Occurrences:
         """Every place of `name`. Raises `ToolError('invalid_name')` for one that cannot stand on a line of code.
 
         A qualified name (`Session.send`, `requests.Session`) gives the places that belong to the qualifier as far as
@@ -83,8 +97,8 @@ class CodeIndex:
         wanted = parse_name(_checked(name))
         query = SearchQuery(wanted.last, literal=True, under=tuple(under), globs=tuple(globs))
         paths, unsearched = await self._search.files_with(query)
-        reader = Reader(self._files)
-        results = await self._over(occurrences_task(name), paths, reader)
+        with Reader(self._files) as reader:
+            results = await self._over(occurrences_task(name), paths, reader, progress)
         found = [(path, result) for path, result in zip(paths, results, strict=True) if result is not None]
         rows = [row for path, result in found for row in _rows(path, result)]
         notes = [*unsearched, *reader.notes(), *_notes(found)]
@@ -94,16 +108,22 @@ class CodeIndex:
         occurrences = tuple(row for row, _ in rows)
         return Occurrences(occurrences, (*notes, *_vendored(occurrences)))
 
-    async def symbols(self, under: Sequence[str] = (".",), name: str = "", limit: int | None = None) -> Symbols:
+    async def symbols(
+        self,
+        under: Sequence[str] = (".",),
+        name: str = "",
+        limit: int | None = None,
+        progress: Callable[[str], None] = _nothing,
+    ) -> Symbols:
         """See `Code`. Headings of documents are given only for a document that `under` names itself."""
         paths = await self._with_symbols(under, name)
-        reader = Reader(self._files)
         rows: list[Symbol] = []
         is_called = _name_filter(name)
         step = len(paths) if limit is None else _SOME_FILES
         for first in range(0, len(paths), max(step, 1)):
             some = paths[first : first + step]
-            results = await self._over(symbols_task(), some, reader)
+            with Reader(self._files) as reader:
+                results = await self._over(symbols_task(), some, reader, progress)
             for path, result in zip(some, results, strict=True):
                 rows += (_symbol(path, symbol) for symbol in result or () if is_called(symbol))
             if limit is not None and len(rows) > limit:
@@ -138,7 +158,8 @@ class CodeIndex:
         """The classes, and Rust's `impl` blocks, whose header names the class `name` as one that they build on."""
         last = parse_name(_checked(name)).last
         paths, _ = await self._search.files_with(SearchQuery(last, literal=True, under=tuple(under)))
-        results = await self._over(symbols_task(), paths, Reader(self._files))
+        with Reader(self._files) as reader:
+            results = await self._over(symbols_task(), paths, reader)
         return tuple(
             _symbol(path, symbol)
             for path, result in zip(paths, results, strict=True)
@@ -181,14 +202,15 @@ class CodeIndex:
         return (await self._search.grep(query._replace(pattern=pattern))).rows
 
     async def repo_map(
-        self, query: str, under: Sequence[str], limit: int, progress: Callable[[str], None] = lambda text: None
+        self, query: str, under: Sequence[str], limit: int, progress: Callable[[str], None] = _nothing
     ) -> RepoMap:
         """See `Code`. Of a repository with very many files only those are looked at that hold words of `query`."""
         paths = await self._with_symbols(under, "")
         terms = Terms(query)
         chosen = await self._promising(paths, under, terms)
         progress(f"mapping {len(chosen):,} of {len(paths):,} files")
-        results = await self._over(links_task(), chosen, Reader(self._files))
+        with Reader(self._files) as reader:
+            results = await self._over(links_task(), chosen, reader, progress)
         files = {path: links for path, links in zip(chosen, results, strict=True) if links and links.symbols}
         best = await asyncio.to_thread(map_files, files, terms, limit)
         mapped = (MappedFile(path, tuple(_symbol(path, symbol) for symbol in symbols)) for path, symbols in best)
@@ -206,11 +228,14 @@ class CodeIndex:
             hits.update(dict.fromkeys(found, len(paths) // (len(found) + 1) + 1))
         return sorted(sorted(paths, key=lambda path: (-hits[path], path.count("/"), path))[:MAX_MAPPED])
 
-    async def _over(self, task: Task[T], paths: Sequence[str], reader: Reader) -> list[T | None]:
-        """The facts of each file, from the cache as far as it has them."""
+    async def _over(
+        self, task: Task[T], paths: Sequence[str], reader: Reader, say: Callable[[str], None] = _nothing
+    ) -> list[T | None]:
+        """The facts of each file, from the cache as far as it has them; `say` gets how far it has come."""
+        pace = Pace(say, len(paths))
         if self._cache is None:
-            return await run_over(task, paths, reader.read)
-        return await self._cache.run_over(task, paths, self._files.root, reader.read)
+            return await run_over(task, paths, reader.read, progress=pace)
+        return await self._cache.run_over(task, paths, self._files.root, reader.read, progress=pace)
 
     async def _with_symbols(self, under: Sequence[str], name: str) -> list[str]:
         """The files that can have the symbols asked for."""
@@ -239,8 +264,9 @@ _Row = tuple[Occurrence, Fit]
 
 
 def _rows(path: str, result: FileOccurrences) -> Iterator[_Row]:
-    for line, column, kind, text, scope, fit, preview in result.places:
-        yield Occurrence(path, line, column, kind, text, scope, preview), fit
+    for line, column, kind, text, scope, fit, preview, is_local in result.places:
+        belongs: Belongs = "local" if is_local else "maybe" if fit == "maybe" else "yes"
+        yield Occurrence(path, line, column, kind, text, scope, preview, belongs=belongs), fit
 
 
 def _belonging(rows: Sequence[_Row], last: str, owner: str) -> tuple[list[_Row], list[str]]:
@@ -249,15 +275,36 @@ def _belonging(rows: Sequence[_Row], last: str, owner: str) -> tuple[list[_Row],
     if not by_fit["yes"]:
         others = f"no {last} that belongs to {owner}; {_counted(by_fit.total(), 'place')} of {last} otherwise"
         return [], [others] if rows else []
-    is_method = any(fit == "yes" and row.kind == "definition" and row.scope for row, fit in rows)
-    kept: list[_Row] = [(row, fit) for row, fit in rows if fit == "yes" or (is_method and fit == "maybe")]
+    defining = [row for row, fit in rows if fit == "yes" and row.kind == "definition"]
+    is_method = any(row.scope for row in defining)
+    languages = {rules for row in defining if (rules := _rules_of(row.path))}
+    kept: list[_Row] = [
+        (row, fit)
+        for row, fit in rows
+        if (fit == "yes" or (is_method and fit == "maybe")) and _may_mean(row, fit, languages)
+    ]
     notes = []
-    if is_method and by_fit["maybe"]:
-        notes.append(f"{by_fit['maybe']} of these have a receiver whose type the syntax does not tell")
+    unsure = sum(fit == "maybe" for _, fit in kept)
+    if unsure:
+        notes.append(f"{_counted(unsure, 'place')} marked maybe: the syntax does not tell the type of the receiver")
     left = len(rows) - len(kept)
     if left:
-        notes.append(f"{_counted(left, 'place')} of {last} left out that belong to something else, or may")
+        notes.append(f"{_counted(left, 'place')} of {last} left out: nothing says that they belong to {owner}")
     return kept, notes
+
+
+def _may_mean(row: Occurrence, fit: Fit, languages: Set[str]) -> bool:
+    """Whether a place can belong to something that is defined in `languages`: code calls only what is in its own."""
+    rules = _rules_of(row.path)
+    if not languages or rules in languages or row.kind in ("comment", "string", "doc", "other"):
+        return True
+    return not rules and fit == "yes"
+
+
+def _rules_of(path: str) -> str:
+    """The rules by which the code in the file is read; the same for languages that call each other."""
+    language = language_by_name(path)
+    return language.rules if language is not None else ""
 
 
 def _notes(found: Sequence[tuple[str, FileOccurrences]]) -> Iterator[str]:
@@ -281,7 +328,10 @@ def _is_code(path: str) -> bool:
 
 
 def _vendored(rows: Sequence[Occurrence]) -> Iterator[str]:
-    folders = Counter(found[1] for row in rows if (found := VENDORED.search(row.path)))
+    folders: Counter[str] = Counter()
+    for path, count in Counter(row.path for row in rows).items():
+        if found := VENDORED.search(path):
+            folders[found[1]] += count
     if folders:
         yield f"{_counted(folders.total(), 'place')} in vendored folders: {', '.join(sorted(folders))}"
 

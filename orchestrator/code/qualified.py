@@ -66,6 +66,11 @@ def receiver_of(text: str, start: int) -> str:
     return "?" if _CHAIN_END.search(before) else ""
 
 
+def is_member(text: str, start: int) -> bool:
+    """Whether a dot, or what stands for one, is before `text[start]` on its line."""
+    return _CHAIN_END.search(text[max(0, start - 20) : start].rpartition("\n")[2]) is not None
+
+
 class Place(NamedTuple):
     """What is known of a place of the last part asked for; `start` is its offset in the text."""
 

@@ -19,15 +19,25 @@ _REASONS = {
 
 
 class Reader:
-    """Gives the content of files as UTF-8; a file that cannot be read gives `None` and is counted."""
+    """Gives the content of files as UTF-8; a file that cannot be read gives `None` and is counted.
+
+    Used in a `with` block, in which the folders of the files are held open.
+    """
 
     def __init__(self, files: Files) -> None:
-        self._files = files
+        self._reading = files.reading()
         self._skipped: Counter[str] = Counter()
+
+    def __enter__(self) -> Reader:
+        self._read_text = self._reading.__enter__()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._reading.__exit__(None, None, None)
 
     def read(self, path: str) -> bytes | None:
         try:
-            file = self._files.read_text(path)
+            file = self._read_text(path)
         except ToolError as error:
             self._skipped[_REASONS.get(error.code, "{files} skipped that cannot be read")] += 1
             return None

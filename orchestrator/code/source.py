@@ -25,6 +25,9 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._counted = (0, 1)
+        """An offset and its line: places come in order, so that only what lies between two is counted."""
+        self._newest_line = (0, -1)
 
     @cached_property
     def data(self) -> bytes:
@@ -36,29 +39,51 @@ class Source:
         return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def line_of(self, offset: int) -> int:
-        return bisect_right(self._line_starts, offset)
+        at, number = self._counted
+        if offset < at:
+            return bisect_right(self._line_starts, offset)
+        number += self.text.count("\n", at, offset)
+        self._counted = (offset, number)
+        return number
 
     def line(self, number: int) -> str:
         """The line with this number, without its end."""
         return self.line_at(self._line_starts[number - 1])
 
     def column_of(self, offset: int) -> int:
-        return offset - self.text.rfind("\n", 0, offset)
+        return offset - self.bounds_of_line(offset)[0] + 1
+
+    def bounds_of_line(self, offset: int) -> tuple[int, int]:
+        """Where the line that holds `offset` begins and ends, without its line feed."""
+        start, end = self._newest_line
+        if not start <= offset <= end:
+            start = self.text.rfind("\n", 0, offset) + 1
+            found = self.text.find("\n", offset)
+            end = len(self.text) if found < 0 else found
+            self._newest_line = (start, end)
+        return start, end
 
     def line_at(self, offset: int) -> str:
         """The whole line that holds `offset`, without its end."""
-        start = self.text.rfind("\n", 0, offset) + 1
-        end = self.text.find("\n", offset)
-        return self.text[start : len(self.text) if end < 0 else end].removesuffix("\r")
+        start, end = self.bounds_of_line(offset)
+        return self.text[start:end].removesuffix("\r")
+
+    def around(self, offset: int, width: int) -> tuple[str, int]:
+        """At most `width` characters before and after `offset` on its line, and where in them `offset` is."""
+        start, end = self.bounds_of_line(offset)
+        first = max(start, offset - width)
+        return self.text[first : min(end, offset + width)].removesuffix("\r"), offset - first
 
     def shown_at(self, offset: int) -> tuple[str, str]:
         """The line that holds `offset`, and what to show of it: around the offset if it is long, "" if it is not."""
         line = self.line_at(offset)
+        if len(line) <= MAX_SHOWN:
+            return line, ""
         column = self.column_of(offset) - 1
         text = line.strip()
         indent = len(line) - len(line.lstrip())
         preview = cut_line(text, MAX_SHOWN, max(0, column - indent)) if len(text) > MAX_SHOWN else ""
-        return line if len(line) <= MAX_LINE else line[max(0, column - LONG_LINE) : column + LONG_LINE], preview
+        return line if len(line) <= MAX_LINE else self.around(offset, LONG_LINE)[0], preview
 
     def byte_offsets(self, offsets: list[int]) -> Iterator[int]:
         """The byte offsets in `data` of ascending character offsets."""

@@ -37,12 +37,24 @@ _BATCH = 200_000
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from orchestrator.code.worker import main; main()"
 
 
-async def run_over(task: Task[T], paths: Sequence[str], read: Read, *, processes: int | None = None) -> list[T | None]:
+def unwatched(done: int) -> None:
+    """The progress that nobody wants to know."""
+
+
+async def run_over(
+    task: Task[T],
+    paths: Sequence[str],
+    read: Read,
+    *,
+    processes: int | None = None,
+    progress: Callable[[int], None] = unwatched,
+) -> list[T | None]:
     """The result of `task` for each file, in the order of `paths`; `None` where `read` gives no content.
 
     `processes` are started at once; by default as many as the machine has processors for, if and when that pays.
+    `progress` is called with the number of files that are done, after each or after a few.
     """
-    work = _Work(task, paths, read)
+    work = _Work(task, paths, read, progress)
     helpers = await _helpers_worth_starting(work) if processes is None else processes
     async with asyncio.TaskGroup() as group:
         for _ in range(helpers):
@@ -77,22 +89,30 @@ def processors() -> int:
 class _Work(Generic[T]):
     """The files that are left, and the results so far."""
 
-    def __init__(self, task: Task[T], paths: Sequence[str], read: Read) -> None:
+    def __init__(self, task: Task[T], paths: Sequence[str], read: Read, progress: Callable[[int], None]) -> None:
         self.task = task
         self.paths = paths
         self.left = deque(range(len(paths)))
         self.results: list[T | None] = [None] * len(paths)
         self._read = read
+        self._progress = progress
+        self._done = 0
 
     def do_one(self) -> None:
         at = self.left.popleft()
         data = self._read(self.paths[at])
         if data is not None:
             self.results[at] = self.task(self.paths[at], data)
+        self._count(1)
 
     def store(self, batch: _Batch, values: list[Any]) -> None:
         for (at, _), value in zip(batch, values, strict=True):
             self.results[at] = self.task.read(value)
+        self._count(len(batch))
+
+    def _count(self, files: int) -> None:
+        self._done += files
+        self._progress(self._done)
 
     def take_batch(self) -> _Batch:
         """Files from the end of the list, which nobody else will then work on; empty when none are left."""

@@ -60,8 +60,9 @@ def _matches(text: str, book: Notebook) -> tuple[Place, ...] | None:
         return None
 
     def score(place: Place) -> tuple[int, int]:
-        said = "".join(parts(place.text))
-        return -sum(stem in said for stem in stems), len(place.text)
+        said = parts(place.text)
+        whole = sum(stem in said for stem in stems)
+        return -whole - sum(stem in "".join(said) for stem in stems), len(place.text)
 
     return with_kind(sorted(hits.places, key=score)[:_MAX_MATCHES], "definition")
 

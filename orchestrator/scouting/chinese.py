@@ -20,6 +20,7 @@ from orchestrator.scouting.chinese_words import (
     TURNED,
     VERBS,
 )
+from orchestrator.scouting.english_words import CONTENT_KINDS
 from orchestrator.scouting.marks import Marked
 from orchestrator.scouting.question import Ask, Intent, Subject
 from orchestrator.scouting.regions import Filters
@@ -28,6 +29,7 @@ from orchestrator.scouting.subjects import Named, coded_in, named
 _LONGEST = 300
 """Characters; a longer clause is a text and not a question that a form fits."""
 _SPLIT = re.compile(r"\s*(?:[,;]|以及|并且|而且|还有|同时|和(?=谁|哪))\s*(?=\S*(?:谁|哪|什么|何处|怎么|是否|有没有))")
+_POLAR = re.compile(r"吗|有没有|是否|是不是")
 _PRONOUN = re.compile(r"它们?|他们?|其|这个|那个|该(?:函数|类|方法|变量)?|这个(?:函数|类|方法|变量)")
 _HAN = r"[\u3400-\u9fff]"
 _BETWEEN = re.compile(
@@ -63,9 +65,10 @@ def read_clause(clause: str, marked: Marked, before: tuple[Subject, ...] = ()) -
     best: tuple[tuple[Ask, ...], int] = ((), -1)
     if len(clause) > _LONGEST:
         return best
+    polar = _POLAR.search(clause.translate(TRADITIONAL)) is not None
     for variant in _variants(clause.translate(TRADITIONAL), marked):
         for form in variant.forms:
-            asks, fit = _try(form, variant, marked, before)
+            asks, fit = _try(form, variant, marked, before, polar)
             if fit == 2:
                 return asks, fit
             if asks and fit > best[1]:
@@ -91,7 +94,9 @@ def _trim(text: str) -> str:
     return re.sub(rf"(?<={_HAN})\s+|\s+(?={_HAN})", "", text).strip()
 
 
-def _try(form: Form, variant: _Variant, marked: Marked, before: tuple[Subject, ...]) -> tuple[tuple[Ask, ...], int]:
+def _try(
+    form: Form, variant: _Variant, marked: Marked, before: tuple[Subject, ...], polar: bool
+) -> tuple[tuple[Ask, ...], int]:
     found = re.fullmatch(form.pattern, variant.text, re.IGNORECASE)
     if found is None:
         return (), -1
@@ -102,7 +107,15 @@ def _try(form: Form, variant: _Variant, marked: Marked, before: tuple[Subject, .
     if not names.subjects:
         return (), -1
     intents = (form.intent,) if form.intent else _intents(form.verb, groups[form.verb])
-    return tuple(Ask(intent, names.subjects, variant.filters) for intent in intents), names.fit
+    kinds = _kinds(groups) if intents[0] == "contents" else ()
+    return tuple(Ask(intent, names.subjects, variant.filters, kinds, polar) for intent in intents), names.fit
+
+
+def _kinds(groups: dict[str, str]) -> tuple[str, ...]:
+    """The kinds of definitions that the words after the name ask for; none when some word asks for all."""
+    said = f"{groups.get('content', '')}{groups.get('turned', '')}"
+    words = [word for word in re.split("和|与|、", said) if word]
+    return tuple(dict.fromkeys(CONTENT_KINDS[w] for w in words)) if all(w in CONTENT_KINDS for w in words) else ()
 
 
 def _intents(group: str, words: str) -> tuple[Intent, ...]:

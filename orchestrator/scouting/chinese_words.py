@@ -25,7 +25,7 @@ VERBS = (
     ),
     Verb(
         "used",
-        "使用|用到|引用|提到|依赖于|依赖|访问|出现|读取|提及|用上|用着|需要|用|参考|处理|捕获|返回",
+        "使用|用到|引用|提到|依赖于|依赖|访问|出现|读取|提及|用上|用着|需要|用|参考|返回",
         "使用|用法|引用|使用处|使用位置|使用情况|引用处|引用位置|使用者|所有使用|所有引用|用例|用途处|出现位置|使用的地方|引用的地方",
     ),
     Verb(
@@ -42,6 +42,7 @@ VERBS = (
     ),
     Verb("configured", "配置", "配置|配置项|配置处|配置位置"),
     Verb("raised", "抛出|引发|raise|throw", "抛出处|抛出位置"),
+    Verb("caught", "捕获|捕捉|处理|catch|except", "捕获处|捕获位置|捕获|异常处理"),
     Verb(
         "subclasses",
         "继承自|继承于|继承|派生自|派生|实现了接口|扩展|重写|覆写",
@@ -50,12 +51,11 @@ VERBS = (
 )
 
 TURNED: dict[str, Intent] = {
+    "返回值": "returns",
     **dict.fromkeys(("被调用者", "被调函数", "下游", "下游调用"), "callees"),
     **dict.fromkeys(("依赖", "依赖项", "依赖关系"), "file_imports"),
     **dict.fromkeys(("父类", "基类", "超类", "祖先", "接口"), "bases"),
-    **dict.fromkeys(
-        ("作用", "功能", "用途", "含义", "意思", "签名", "参数", "返回值", "函数签名", "职责", "目的"), "explain"
-    ),
+    **dict.fromkeys(("作用", "功能", "用途", "含义", "意思", "签名", "参数", "函数签名", "职责", "目的"), "explain"),
     **dict.fromkeys(("默认值", "值", "类型", "原理", "工作原理", "逻辑", "介绍"), "explain"),
     **dict.fromkeys(
         ("内容", "成员", "方法", "函数", "类", "结构", "大纲", "符号", "字段", "属性", "文件", "概览", "目录"),
@@ -69,11 +69,12 @@ TURNED: dict[str, Intent] = {
 """What follows 的, where it is not a thing of `VERBS`."""
 
 INVERSE: dict[str, Intent] = {
+    "返回": "returns",
     **dict.fromkeys(("调用", "执行", "用到", "使用"), "callees"),
     **dict.fromkeys(("导入", "引入", "import", "依赖", "引用"), "file_imports"),
     **dict.fromkeys(("包含", "定义", "声明", "提供", "导出", "有", "含有"), "contents"),
     **dict.fromkeys(("继承自", "继承", "实现", "扩展"), "bases"),
-    **dict.fromkeys(("做", "干", "返回", "表示", "代表", "接受", "接收"), "explain"),
+    **dict.fromkeys(("做", "干", "表示", "代表", "接受", "接收"), "explain"),
 }
 """The verb of X 调用了什么."""
 

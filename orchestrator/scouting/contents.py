@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from orchestrator.scouting import lookups
+from orchestrator.scouting.names import word_set
 from orchestrator.scouting.notebook import Notebook
 from orchestrator.scouting.part import Part, groups, noted
 from orchestrator.scouting.places import Place, Symbol
@@ -21,6 +22,13 @@ _LONGEST_SAYING = 4
 _OPENS_DOC = re.compile(r"\s*(?:[rRuU]?(?:\"\"\"|''')|/\*|//[!/]?|#(?!!)|<!--|--)")
 _NO_PROSE = re.compile(r"\s*(?:#|=+|-+|\*+$|!\[|\[!|<|\.\.|:\w+:|```|\||$)")
 _MARKS = re.compile(r"^\s*(?:[rRuU]?\"\"\"|[rRuU]?'''|/\*+!?|\*/?|//[!/]?|#+|--+)\s?|\s*(?:\"\"\"|'''|\*/)\s*$")
+_TYPES = word_set("class struct interface trait enum record union")
+_LICENCE = re.compile(
+    r"copyright|licen[sc]ed?\b|all rights reserved|SPDX|\(c\) ?\d{4}|permission is hereby|coding[:=]|"
+    r"eslint-|jshint|use strict|@ts-|prettier-",
+    re.IGNORECASE,
+)
+"""What is no description of the file: licences, and words to tools."""
 _MAX_FILES_READ = 3
 
 
@@ -31,14 +39,14 @@ def answer(ask: Ask, subject: Subject, book: Notebook, words: Words) -> Part | N
         if members is None:
             return None
         if members:
-            return _members(subject, members, words)
+            return _members(ask, subject, members, words)
     spot = locate(book, subject)
     if spot is None:
         return None
     if spot.folder:
-        return _folder(spot.folder, book, words)
+        return _folder(ask, spot.folder, book, words)
     if spot.files:
-        return _files(spot, book, words)
+        return _files(ask, spot, book, words)
     return _nowhere(ask, subject, book, words)
 
 
@@ -56,18 +64,16 @@ def _nowhere(ask: Ask, subject: Subject, book: Notebook, words: Words) -> Part |
     return Part(said, details=part.details if part else (), open_question=said)
 
 
-def _members(subject: Subject, members: Sequence[Symbol], words: Words) -> Part:
-    said = words.say(
-        "contents", path=code(subject.dotted), count=words.count(len(members), "symbol"), kinds=_kinds(members, words)
-    )
-    return Part(said, groups((words.title("symbol"), (symbol.place for symbol in members))))
+def _members(ask: Ask, subject: Subject, members: Sequence[Symbol], words: Words) -> Part:
+    said = _headline(subject.dotted, members, ask.kinds, words)
+    return Part(said, groups((words.title("symbol"), _places(_of_kinds(members, ask.kinds)))))
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def _files(spot: Spot, book: Notebook, words: Words) -> Part | None:
-    parts = [_file(path, book, words) for path in spot.files[:_MAX_FILES_READ]]
+def _files(ask: Ask, spot: Spot, book: Notebook, words: Words) -> Part | None:
+    parts = [_file(ask, path, book, words) for path in spot.files[:_MAX_FILES_READ]]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
@@ -80,7 +86,7 @@ def _files(spot: Spot, book: Notebook, words: Words) -> Part | None:
     return noted(merged, words.say("filtered", count=words.count(len(more), "file")) if more else "")
 
 
-def _file(path: str, book: Notebook, words: Words) -> Part | None:
+def _file(ask: Ask, path: str, book: Notebook, words: Words) -> Part | None:
     symbols, head = lookups.symbols(book, path), lookups.read(book, path, 1, _HEAD)
     if symbols is None or head is None:
         return None
@@ -91,10 +97,10 @@ def _file(path: str, book: Notebook, words: Words) -> Part | None:
         first = tuple(Place(path, number, "other", text.strip()) for number, text in head.rows if text.strip())[:12]
         listed = groups((words.title("text"), () if saying else first))
         return Part(words.say("empty", path=code(path)), listed, details, silent=silent)
-    said = words.say(
-        "contents", path=code(path), count=words.count(len(symbols), "symbol"), kinds=_kinds(symbols, words)
-    )
-    return Part(said, groups((f"{words.title('symbol')} · {path}", _places(symbols))), details, silent=silent)
+    said, chosen = _headline(path, symbols, ask.kinds, words), _places(_of_kinds(symbols, ask.kinds))
+    if ask.kinds:
+        details, silent = (), ()
+    return Part(said, groups((f"{words.title('symbol')} · {path}", chosen)), details, silent=silent)
 
 
 def _places(symbols: Iterable[Symbol]) -> tuple[Place, ...]:
@@ -107,20 +113,52 @@ def _kinds(symbols: Sequence[Symbol], words: Words) -> str:
 
 
 def _kind_count(kind: str, count: int, words: Words) -> str:
-    if words.language == "zh":
-        return f"{count} 个 {kind}"
-    plural = (
-        kind
-        if count == 1
-        else f"{kind[:-1]}ies"
-        if kind.endswith("y")
-        else f"{kind}{'es' if kind.endswith('s') else 's'}"
-    )
-    return f"{count} {plural}"
+    named = words.symbol_kind(kind, count)
+    return f"{count} 个{named}" if words.language == "zh" else f"{count} {named}"
+
+
+def _headline(path: str, symbols: Sequence[Symbol], kinds: Sequence[str], words: Words) -> str:
+    """What is in `path`; `kinds` are those that are asked for."""
+    if not kinds:
+        count = words.count(len(symbols), "symbol")
+        return words.say("contents", path=code(path), count=count, kinds=_kinds(symbols, words))
+    chosen, rest = _of_kinds(symbols, kinds), [s for s in symbols if not _is_of(s, kinds)]
+    others = words.say("other_kinds", kinds=_kinds(rest, words)) if rest else ""
+    if chosen:
+        return words.say("contents_of_kind", path=code(path), kinds=_kinds(chosen, words), others=others)
+    named = words.comma.join(words.symbol_kind(kind, 2) for kind in kinds)
+    return words.say("no_such_kind", path=code(path), kinds=named, others=others)
+
+
+def _of_kinds(symbols: Sequence[Symbol], kinds: Sequence[str]) -> list[Symbol]:
+    return [symbol for symbol in symbols if not kinds or _is_of(symbol, kinds)]
+
+
+def _is_of(symbol: Symbol, kinds: Sequence[str]) -> bool:
+    return symbol.kind in kinds or ("type" in kinds and symbol.kind in _TYPES)
 
 
 def _saying(path: str, rows: Sequence[tuple[int, str]]) -> Place | None:
-    """What the file says of itself: its first comment or docstring; of a text, its first paragraph of prose."""
+    """What the file says of itself: its first comment or docstring that is no licence; of a text, its first paragraph
+    of prose."""
+    saying = _first_saying(path, rows)
+    while saying is not None and _LICENCE.search(saying.text):
+        rows = _after_comment([(number, row) for number, row in rows if number > saying.end_line])
+        saying = _first_saying(path, rows)
+    return saying
+
+
+def _after_comment(rows: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """`rows` without the rest of the comment that they begin in."""
+    for at, (_, row) in enumerate(rows):
+        if "/*" in row:
+            break
+        if "*/" in row:
+            return rows[at + 1 :]
+    return rows
+
+
+def _first_saying(path: str, rows: Sequence[tuple[int, str]]) -> Place | None:
     is_text = PurePosixPath(path).suffix.lower() in (".md", ".rst", ".txt", "")
     taken: list[tuple[int, str]] = []
     for number, row in rows if is_text else _first_comment(rows):
@@ -164,7 +202,7 @@ def _prose(place: Place) -> str:
 # --- folders ---------------------------------------------------------------------------------------------------------
 
 
-def _folder(folder: str, book: Notebook, words: Words) -> Part | None:
+def _folder(ask: Ask, folder: str, book: Notebook, words: Words) -> Part | None:
     prefix = "" if folder == "." else f"{folder}/"
     files, symbols = lookups.paths(book, f"{prefix}**"), lookups.symbols(book, folder)
     if files is None or symbols is None:
@@ -183,6 +221,9 @@ def _folder(folder: str, book: Notebook, words: Words) -> Part | None:
         kinds=kinds,
         symbols=words.count(len(symbols), "symbol"),
     )
+    if ask.kinds:
+        chosen = _places(_of_kinds(symbols, ask.kinds))
+        return Part(_headline(folder, symbols, ask.kinds, words), groups((words.title("symbol"), chosen)))
     top = _places(symbol for symbol in symbols if "." not in symbol.name) or _places(symbols)
     details = (words.say("says_at", at=saying.at, doc=_prose(saying)),) if saying else ()
     return Part(said, groups((words.title("symbol"), top)), details, silent=(saying,) if saying else ())

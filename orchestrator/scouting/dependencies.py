@@ -15,11 +15,12 @@ from orchestrator.scouting.places import Place, files_of, of_kinds, one_a_line, 
 from orchestrator.scouting.question import Ask, Subject
 from orchestrator.scouting.readings import Lines
 from orchestrator.scouting.resolve import apply_filters, find, reading_note, unknown_part
+from orchestrator.scouting.sentences import sorted_definitions, where_clause
 from orchestrator.scouting.spots import as_name, locate
-from orchestrator.scouting.uses import sorted_definitions
 from orchestrator.scouting.wording import Words, code
 
 _MAX_DEFINITIONS = 3
+_MAX_NAMES = 3
 _MAX_PAGES = 5
 
 
@@ -50,7 +51,7 @@ def callees(ask: Ask, subject: Subject, book: Notebook, words: Words) -> Part | 
         return noted(
             Part(words.say("calls_nothing", name=code(found.name)), groups(context)), reading_note(found, words)
         )
-    names = words.listed(dict.fromkeys(code(name) for place in every for name in _called_names(place.text)), 12)
+    names = words.listed(dict.fromkeys(code(name) for place in every for name in _called_names(place.text)), _MAX_NAMES)
     said = words.say("calls", name=code(found.name), count=words.count(len(every), "call"), functions=names)
     return noted(Part(said, groups((words.title("call"), every), context)), reading_note(found, words))
 
@@ -128,7 +129,7 @@ def _module_imports(ask: Ask, subject: Subject, book: Notebook, words: Words) ->
     places = apply_filters(every, ask.filters).inside
     label = code(subject.name)
     if not places:
-        said = words.say("not_imported", name=label, defined="")
+        said = words.say("not_imported", name=label, where=where_clause(ask.filters, words), elsewhere="", defined="")
         rest = apply_filters(with_kind(by_text.places, "string"), ask.filters).inside
         return Part(said, groups((words.title("other"), rest)))
     count = words.count(len(places), "import")

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from orchestrator.scouting.english_forms import DOING, DONE, FORMS, THING, WHOLE, Form, any_of
 from orchestrator.scouting.english_regions import bare_region, noun_region, take_bare_region, take_regions
-from orchestrator.scouting.english_words import INVERSE, LEADS, TAILS, TURNED, VERBS
+from orchestrator.scouting.english_words import CONTENT_KINDS, INVERSE, LEADS, TAILS, TURNED, VERBS
 from orchestrator.scouting.marks import Marked
-from orchestrator.scouting.names import looks_like_code
+from orchestrator.scouting.names import looks_like_code, singulars, word_set
 from orchestrator.scouting.question import Ask, Intent, Subject
 from orchestrator.scouting.regions import Filters
-from orchestrator.scouting.subjects import Named, subjects_in
+from orchestrator.scouting.subjects import Named, coded_in, subjects_in
 
 _LONGEST = 400
 """Characters; a longer clause is a text and not a question that a form fits."""
@@ -25,6 +25,10 @@ _SPLIT = re.compile(
     r"find|explain)\b)",
     re.IGNORECASE,
 )
+_POLAR = re.compile(r"(?:is|are|was|were|does|do|did|has|have|can|could|will)\b", re.IGNORECASE)
+_NO_KINDS = word_set("and or the all any public private different other")
+_SHOWN = word_set("print prints printing log logs logging say says show shows display displays")
+"""Verbs after which plain words are what is printed, which need not stand in the code as such."""
 _FIND = re.compile(r"(?:find|search|look|grep|count|list|trace)\b", re.IGNORECASE)
 _COLUMNS = {"done": "done", "doing": "doing", "thing": "things"}
 
@@ -109,7 +113,21 @@ def _try(form: Form, variant: _Variant, marked: Marked, before: tuple[Subject, .
         return (), -1
     intents = (form.intent,) if form.intent else _intents(form.verb, groups[form.verb])
     filters = variant.filters + _filters(groups, marked, intents[0])
-    return tuple(Ask(intent, named.subjects, filters) for intent in intents), 2 if whole_history else named.fit
+    kinds = _kinds(groups) if intents[0] == "contents" else ()
+    polar = _POLAR.match(variant.text) is not None
+    asks = tuple(Ask(intent, named.subjects, filters, kinds, polar) for intent in intents)
+    return asks, 2 if whole_history else named.fit
+
+
+def _kinds(groups: dict[str, str]) -> tuple[str, ...]:
+    """The kinds of definitions that the words before the name ask for; none when some word asks for all."""
+    said = " ".join(groups.get(group, "") for group in ("content", "noun", "turned"))
+    known = [
+        next((CONTENT_KINDS[one] for one in (word, *singulars(word)) if one in CONTENT_KINDS), "")
+        for word in re.findall(r"\w+", said.lower())
+        if word not in _NO_KINDS
+    ]
+    return tuple(dict.fromkeys(known)) if all(known) else ()
 
 
 def _subjects(groups: dict[str, str], marked: Marked, before: tuple[Subject, ...]) -> Named:
@@ -117,6 +135,8 @@ def _subjects(groups: dict[str, str], marked: Marked, before: tuple[Subject, ...
     if before and _PRONOUN.fullmatch(slot):
         return Named(before, 2)
     named = subjects_in(slot, marked)
+    if groups.get("doing", "").lower() in _SHOWN and len(slot.split()) > 1 and not coded_in(slot, marked):
+        return Named((), 0)
     if "y" in groups:
         other = subjects_in(groups["y"], marked)
         return Named((*named.subjects, *other.subjects), min(named.fit, other.fit))

@@ -109,16 +109,25 @@ WHOLE = (
         needs="in inside within under",
     ),
     Form(
-        rf"(?:what |which )?{_QUANTITY}{_CONTENT}(?:{_JOIN}{_CONTENT})*(?: {_THAT})?(?: are| is)?(?: there)?"
-        rf"(?: defined| declared| exported| found| contained)? (?:in|inside|within|under|by) {_FILE_X}",
+        rf"(?:what |which |how many )?{_QUANTITY}(?P<content>{_CONTENT}(?:{_JOIN}{_CONTENT})*)(?: {_THAT})?"
+        rf"(?: are| is)?(?: there)?(?: defined| declared| exported| found| contained)? "
+        rf"(?:in|inside|within|under|by) {_FILE_X}",
         "contents",
         needs="in inside within under by",
     ),
     Form(
-        rf"(?:what|which)(?: \S+){{0,2}}? (?:are|is|lives?) (?:there |defined |found )?(?:in|inside|within) {_FILE_X}",
+        r"(?:what|which)(?P<content>(?: \S+){0,2}?) (?:are|is|lives?) (?:there |defined |found )?"
+        rf"(?:in|inside|within) {_FILE_X}",
         "contents",
         first="what which",
         needs="in inside within",
+    ),
+    Form(
+        rf"how many (?P<content>{_CONTENT}(?:{_JOIN}{_CONTENT})*) (?:does|do) {_FILE_X} "
+        r"(?:have|contain|define|declare)",
+        "contents",
+        first="how",
+        needs="does do",
     ),
     Form(
         rf"(?:what|which)(?: (?:things?|stuff|code|has|have|was|been|recently|lately|just|else|files?))* "

@@ -49,6 +49,10 @@ _NO_TESTS = (
     r"\s+in\s+(?:the\s+)?(?:non-test|production|prod|main)\s+(?:code|files|sources?)\b"
 )
 _BARE = rf"[\s,]+(?:(?P<out>{_OUTSIDE})|(?P<in>{_INSIDE}))\s+(?:the\s+)?(?P<what>{MARK}|[\w$.:-]*[\w$](?:\(\))?)$"
+_LINES = (
+    r"[\s,(]+(?:(?:between|from|in|on|at|within)\s+)?(?:the\s+)?lines?\s+(?P<first>\d+)"
+    r"(?:\s*(?:-|–|to|and|through|until)\s*(?P<last>\d+))?\)?(?:(?P<of>\s+(?:of|in)\s+)|(?=$|[\s,?.!]))"
+)
 _NO_NAMES = word_set("which what whose any all each every some other this that")
 _AND = r"\s*(?:,|\band\b|\bor\b|\bnor\b|&)\s*(?:in\s+|not\s+in\s+)?"
 _HINTS = word_set(
@@ -63,6 +67,14 @@ def take_regions(clause: str, marked: Marked) -> tuple[str, Filters]:
     """`clause` without the places that are surely places (paths, globs, tests, "the x folder"), and the filters."""
     words = set(re.findall(r"\w+", clause.lower()))
     filters: list[Filters] = []
+
+    def lines(found: re.Match[str]) -> str:
+        first, last = int(found["first"]), int(found["last"] or found["first"])
+        filters.append(Filters(lines=(min(first, last), max(first, last))))
+        return " in " if found["of"] else " "
+
+    if words & {"line", "lines"}:
+        clause = re.sub(_LINES, lines, clause, count=1, flags=re.IGNORECASE)
 
     def without_tests(found: re.Match[str]) -> str:
         filters.append(Filters(without=(Region("tests"),)))

@@ -27,7 +27,6 @@ VERBS = (
         "used|referenced|referred to|mentioned|accessed|consumed|needed|utilised|utilized|employed|read|touched|"
         "applied|"
         "relied on|relied upon|depended on|depended upon|passed|passed in|passed around|leveraged|returned|"
-        "handled|caught|"
         "checked|exported|registered|emitted|consulted|occurring|appearing|queried|printed|logged|shown|displayed|"
         "awaited",
         "use|uses|using|used|reference|references|referencing|refer to|refers to|referring to|mention|mentions|"
@@ -36,7 +35,7 @@ VERBS = (
         "depends upon|depending on|rely on|relies on|relying on|touch|touches|read|reads|reading|contain|contains|"
         "containing|utilise|utilises|utilize|utilizes|employ|employs|apply|applies|pass|passes|return|returns|"
         "returning|"
-        "handle|handles|handling|catch|catches|catching|check|checks|print|prints|log|logs|say|says|show|shows|"
+        "check|checks|print|prints|log|logs|say|says|show|shows|"
         "have|has",
         "use|uses|usage|usages|using|reference|references|occurrence|occurrences|mention|mentions|dependent|dependents|"
         "dependants|user|users|consumer|consumers|use site|use sites|usage site|usage sites|use cases|hits|appearances|"
@@ -104,6 +103,12 @@ VERBS = (
         "raise statements|throw statements|raise sites",
     ),
     Verb(
+        "caught",
+        "caught|handled|rescued",
+        "catch|catches|catching|handle|handles|handling|rescue|rescues|rescuing",
+        "except clauses|except lines|except blocks|catch blocks|catch clauses|exception handlers",
+    ),
+    Verb(
         "subclasses",
         "subclassed|extended|inherited|inherited from|implemented by|derived from|overridden|overriden",
         "subclass|subclasses|subclassing|extend|extends|extending|inherit|inherits|inheriting|inherit from|"
@@ -123,10 +128,9 @@ INVERSE: dict[str, Intent] = {
     **dict.fromkeys(
         ("import", "include", "require", "depend on", "load", "pull in", "rely on", "need"), "file_imports"
     ),
-    **dict.fromkeys(
-        ("do", "mean", "represent", "accomplish", "stand for", "return", "take", "accept", "expect"), "explain"
-    ),
-    **dict.fromkeys(("look like", "implement", "raise", "throw", "yield", "produce", "compute", "handle"), "explain"),
+    **dict.fromkeys(("do", "mean", "represent", "accomplish", "stand for", "take", "accept", "expect"), "explain"),
+    **dict.fromkeys(("return", "give back", "yield"), "returns"),
+    **dict.fromkeys(("look like", "implement", "raise", "throw", "produce", "compute", "handle"), "explain"),
     **dict.fromkeys(
         ("contain", "define", "export", "provide", "expose", "declare", "have", "hold", "offer"), "contents"
     ),
@@ -141,7 +145,8 @@ TURNED: dict[str, Intent] = {
     **dict.fromkeys(("base class", "base classes", "bases", "parent class", "parent classes", "parents"), "bases"),
     **dict.fromkeys(("superclass", "superclasses", "ancestors", "interfaces", "supertypes"), "bases"),
     **dict.fromkeys(("signature", "docstring", "parameters", "arguments", "args", "params"), "explain"),
-    **dict.fromkeys(("return type", "return value", "purpose", "meaning", "role", "responsibility"), "explain"),
+    **dict.fromkeys(("return type", "return value", "return values", "return lines"), "returns"),
+    **dict.fromkeys(("purpose", "meaning", "role", "responsibility"), "explain"),
     **dict.fromkeys(("point", "job", "value", "default", "default value", "behaviour", "behavior", "type"), "explain"),
     **dict.fromkeys(("contents", "content", "outline", "structure", "symbols", "members", "methods"), "contents"),
     **dict.fromkeys(("functions", "classes", "fields", "exports", "overview", "files", "attributes"), "contents"),
@@ -152,6 +157,36 @@ TURNED: dict[str, Intent] = {
     **dict.fromkeys(("latest commits", "last commit", "last change", "blame", "git blame", "log"), "history"),
 }
 """The noun of "the … of X", where it is not a noun of `VERBS`."""
+
+CONTENT_KINDS = {
+    "function": "function",
+    "class": "class",
+    "method": "method",
+    "field": "field",
+    "attribute": "field",
+    "property": "field",
+    "constant": "constant",
+    "variable": "variable",
+    "interface": "interface",
+    "enum": "enum",
+    "struct": "struct",
+    "trait": "trait",
+    "macro": "macro",
+    "type": "type",
+    "函数": "function",
+    "类": "class",
+    "方法": "method",
+    "字段": "field",
+    "属性": "field",
+    "常量": "constant",
+    "变量": "variable",
+    "接口": "interface",
+    "枚举": "enum",
+    "结构体": "struct",
+    "宏": "macro",
+    "类型": "type",
+}
+"""The kind of definitions that a word, in the singular, asks for."""
 
 LEADS = (
     "please|pls|hey|hi|hello|ok|okay|so|well|now|also|and|then|thanks|kindly|quickly|just|first|"

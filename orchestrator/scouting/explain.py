@@ -13,7 +13,7 @@ from orchestrator.scouting.places import Place, Symbol, of_kinds
 from orchestrator.scouting.question import Ask, Subject
 from orchestrator.scouting.readings import Lines
 from orchestrator.scouting.resolve import Found, all_filtered_part, apply_filters, find, reading_note, unknown_part
-from orchestrator.scouting.uses import functions_of, sorted_definitions
+from orchestrator.scouting.sentences import functions_of, sorted_definitions
 from orchestrator.scouting.wording import Words, code
 
 MAX_DETAILED = 5
@@ -132,7 +132,14 @@ def _explained(
     first, symbol = definitions[0], detailed[0].symbol
     scope = words.say("scope", scope=first.scope) if first.scope else ""
     key = "explained" if len(definitions) == 1 else "explained_many"
-    headline = words.say(key, name=code(found.name), kind=symbol.kind, at=first.at, scope=scope, count=len(definitions))
+    headline = words.say(
+        key,
+        name=code(found.name),
+        kind=words.symbol_kind(symbol.kind),
+        at=first.at,
+        scope=scope,
+        count=len(definitions),
+    )
     calls = of_kinds(places, {"call"})
     details = [*_details(detailed, definitions, words)]
     if calls:

@@ -10,7 +10,7 @@ from orchestrator.scouting.part import Part, groups
 from orchestrator.scouting.places import Place
 from orchestrator.scouting.question import Ask, Subject
 from orchestrator.scouting.resolve import find
-from orchestrator.scouting.uses import sorted_definitions
+from orchestrator.scouting.sentences import sorted_definitions
 from orchestrator.scouting.wording import Words, code
 
 TOOL = "git_log"

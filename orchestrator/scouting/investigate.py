@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from orchestrator.model import ToolSchema
 from orchestrator.scouting.notebook import Notebook
@@ -43,13 +44,40 @@ def _parts_of(
         from orchestrator.scouting import beyond
 
         return [beyond.answer(ask, question, book, words)]
-    return [_one(ask, subject, book, words) for subject in ask.subjects]
+    return [
+        _misread(ask, subject, question, book, words) or _one(ask, subject, book, words) for subject in ask.subjects
+    ]
+
+
+def _misread(ask: Ask, subject: Subject, question: Question, book: Notebook, words: Words) -> Part | None:
+    """The answer to a question that only seemed to name something: its plain words are no name in the code."""
+    if subject.shape != "phrase" and not (subject.shape == "name" and _is_plain(ask, subject)):
+        return None
+    from orchestrator.scouting import beyond
+    from orchestrator.scouting.places import CODE, of_kinds
+    from orchestrator.scouting.resolve import find
+
+    found = find(book, subject)
+    if found is None or found.near or of_kinds(found.places, CODE):
+        return None
+    is_word = subject.shape == "name" and ask.intent == "about"
+    return beyond.answer(Ask("unknown", (subject,) if is_word else ()), question, book, words)
+
+
+def _is_plain(ask: Ask, subject: Subject) -> bool:
+    """Whether the name is a word that says nothing by itself, or a plain word with nothing asked about it."""
+    from orchestrator.scouting.english_words import STOP_WORDS
+
+    word = subject.asked
+    return word.lower() in STOP_WORDS or (
+        ask.intent == "about" and word.isascii() and word.isalpha() and word.islower()
+    )
 
 
 def _one(ask: Ask, subject: Subject, book: Notebook, words: Words) -> Part | None:
     intent: Intent = "used" if ask.intent == "compare" else ask.intent
     answer = _about_name(intent) if subject.shape in ("name", "phrase") else _about_path_or_text(intent, subject)
-    return answer(Ask(intent, ask.subjects, ask.filters), subject, book, words)
+    return answer(replace(ask, intent=intent), subject, book, words)
 
 
 # Only the module that answers is imported: starting up is part of the answer's time.
@@ -59,6 +87,8 @@ def _about_name(intent: Intent) -> Answer:
     match intent:
         case "explain":
             from orchestrator.scouting.explain import answer
+        case "returns":
+            from orchestrator.scouting.returns import answer
         case "contents":
             from orchestrator.scouting.contents import answer
         case "callees":
@@ -77,7 +107,7 @@ def _about_name(intent: Intent) -> Answer:
 def _about_path_or_text(intent: Intent, subject: Subject) -> Answer:
     if subject.shape == "text" and intent != "imports":
         from orchestrator.scouting.texts import answer
-    elif intent in ("about", "defined", "explain", "contents", "documented", "bases"):
+    elif intent in ("about", "defined", "explain", "returns", "contents", "documented", "bases"):
         from orchestrator.scouting.contents import answer
     elif intent in ("callees", "file_imports"):
         from orchestrator.scouting.dependencies import file_imports as answer

@@ -82,10 +82,25 @@ def raises(text: str, name: str) -> bool:
     return re.search(rf"\b(?:raise|throw|throws|panic!?|fail)\b.*{_word(name)}", text) is not None
 
 
+def catches(text: str, name: str) -> bool:
+    """Whether the line catches exceptions of the type `name`, or asks whether a caught one is of it."""
+    word = _word(name)
+    return any(re.search(pattern.replace("NAME", word), text) for pattern in _CATCHES)
+
+
+def imports_module(text: str, name: str) -> bool:
+    """Whether the line imports a module by the path `name`, in quotes: `require("name")`, `from "name/part"`."""
+    return (
+        re.search(rf"(?:\brequire\(|\bimport\(?|\bfrom|#\s*include)\s*['\"<]{re.escape(name)}['\"/>]", text) is not None
+    )
+
+
 def extends(text: str, name: str) -> bool:
     """Whether the line declares a type that has `name` as its base, interface, trait or mixin."""
-    word = _word(name)
-    return any(re.search(pattern.replace("NAME", word), text) for pattern in _EXTENDS)
+    if name not in text:
+        return False
+    marked = _TOKEN.sub(lambda found: _MARK if found.group() == name else found.group(), text)
+    return _MARK in marked and any(re.search(pattern, marked) for pattern in _EXTENDS)
 
 
 def declared_type(text: str) -> str:
@@ -97,16 +112,27 @@ def declared_type(text: str) -> str:
     return found[1] if found else ""
 
 
+_CATCHES = (
+    r"^\s*except\*?\b.*NAME",  # Python
+    r"\bsuppress\(.*NAME",
+    r"\bcatch\s*\(.*NAME",  # Java, C#, PHP, C++
+    r"^\s*(?:\}\s*)?catch\b[^(]*NAME",  # Swift, Scala
+    r"\brescue\b.*NAME",  # Ruby
+    r"\binstanceof\s+(?:[\w$]+\.)*NAME",  # JavaScript
+)
+_TOKEN = re.compile(r"[\w$]+")
+_MARK = "\x01"
+"""Put in the place of the name, so that the patterns are the same for all names and compiled once."""
 _EXTENDS = (
-    r"\bclass\s+[\w$]+\s*(?:\[.*?\])?\s*\(.*NAME",  # Python
-    r"\b(?:class|interface|enum|record|trait)\b.*\b(?:extends|implements|with)\b.*NAME",  # JavaScript, Java, PHP, Scala
+    r"\bclass\s+[\w$]+\s*(?:\[.*?\])?\s*\(.*\x01",  # Python
+    r"\b(?:class|interface|enum|record|trait)\b.*\b(?:extends|implements|with)\b.*\x01",  # JavaScript, Java, PHP, Scala
     r"\b(?:class|struct|interface|record|enum|protocol|extension|object)\s+[\w<>, "
-    r"]+(?:\(.*\))?\s*(?:final\s*)?:(?!:).*NAME",  # C++, C#, Kotlin
-    r"\bimpl\b(?:\s*<.*?>)?\s+(?:[\w:]+::)?NAME(?:<.*>)?\s+for\b",  # Rust
-    r"\btrait\s+\w+(?:<.*>)?\s*:.*NAME",
-    r"#\[derive\(.*NAME",
-    r"\bclass\s+[\w:]+\s*<\s*[\w:]*NAME",  # Ruby
-    r"^\s*(?:include|extend|prepend)\s+[\w:]*NAME\s*$",
-    r"\bclass\b[^{]*\bextends\b[^{]*NAME",
-    r"=\s*class\b.*\bextends\b.*NAME",
+    r"]+(?:\(.*\))?\s*(?:final\s*)?:(?!:).*\x01",  # C++, C#, Kotlin
+    r"\bimpl\b(?:\s*<.*?>)?\s+(?:[\w:]+::)?\x01(?:<.*>)?\s+for\b",  # Rust
+    r"\btrait\s+\w+(?:<.*>)?\s*:.*\x01",
+    r"#\[derive\(.*\x01",
+    r"\bclass\s+[\w:]+\s*<\s*[\w:]*\x01",  # Ruby
+    r"^\s*(?:include|extend|prepend)\s+[\w:]*\x01\s*$",
+    r"\bclass\b[^{]*\bextends\b[^{]*\x01",
+    r"=\s*class\b.*\bextends\b.*\x01",
 )

@@ -14,16 +14,22 @@ from orchestrator.scouting.places import Symbol
 from orchestrator.scouting.readings import (
     Hits,
     Lines,
+    Numbered,
     Paths,
     References,
+    offset_after,
+    read_blocks,
     read_hits,
     read_lines,
     read_paths,
     read_references,
     read_symbols,
+    was_cut,
 )
 
 PAGE = 5000
+REFERENCES = 50_000
+"""Places on one page: nearly always all of them."""
 SMALL_PAGE = 200
 MAX_PAGES = 40
 GREP_LIMIT = 1000
@@ -33,31 +39,34 @@ def references(book: Notebook, name: str) -> References | None:
     """Every place of `name`; by `find_references`, else by `grep` with kinds guessed from the lines."""
     if not book.has("find_references"):
         return _by_grep(book, name)
-    found = _reference_pages(book, name, PAGE)
+    found = _reference_pages(book, name, REFERENCES)
     return _reference_pages(book, name, SMALL_PAGE) if found is not None and found.was_cut else found
 
 
 def _reference_pages(book: Notebook, name: str, size: int) -> References | None:
-    found, offset = References(), 0
-    for _ in range(MAX_PAGES):
+    """Read once all pages are there: before that, each is only asked whether another one follows."""
+    pages: list[str] = []
+    failure: tuple[str, ...] = ()
+    offset: int | None = 0
+    while offset is not None and len(pages) < MAX_PAGES:
         more = {"offset": offset} if offset else {}
         outcome = book.look_up("find_references", name=name, limit=size, **more)
         if outcome is None:
             return None
         if outcome.error:
-            return replace(found, notes=(*found.notes, outcome.text.split("\n", 1)[0]))
-        found += read_references(outcome.text)
-        if found.next_offset is None or (found.was_cut and size == PAGE):
+            failure = (outcome.text.split("\n", 1)[0],)
             break
-        offset = found.next_offset
-    return found
+        pages.append(outcome.text)
+        offset = None if was_cut(outcome.text) and size == REFERENCES else offset_after(outcome.text)
+    found = sum(map(read_references, pages), References())
+    return replace(found, notes=(*found.notes, *failure)) if failure else found
 
 
 def _by_grep(book: Notebook, name: str) -> References | None:
     hits = grep(book, rf"(?:^|[^\w$]){re.escape(name)}(?:[^\w$]|$)")
     if hits is None:
         return None
-    places = tuple(replace(place, kind=kind_of_line(place.text, name, place.path)) for place in hits.places)
+    places = tuple(place._replace(kind=kind_of_line(place.text, name, place.path)) for place in hits.places)
     return References(places, was_cut=hits.was_cut)
 
 
@@ -97,6 +106,16 @@ def grep(
     if outcome is None:
         return None
     return Hits() if outcome.error else read_hits(outcome.text)
+
+
+def grep_context(book: Notebook, pattern: str, below: int) -> tuple[tuple[str, Numbered], ...] | None:
+    """Lines that match, each with its file and the `below` lines after it."""
+    if not book.has("grep"):
+        return ()
+    outcome = book.look_up("grep", pattern=pattern, limit=GREP_LIMIT, context=below)
+    if outcome is None:
+        return None
+    return () if outcome.error else read_blocks(outcome.text, below)
 
 
 def grep_ascii(book: Notebook, pattern: str) -> Hits | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
@@ -171,8 +170,9 @@ def nearness(asked: str, name: str) -> float:
 
 def stem(path: str) -> str:
     """The name that code uses for the module in `path`: `src/auth/__init__.py` and `src/auth.py` give `auth`."""
-    pure = PurePosixPath(path)
-    base = pure.name.split(".", 1)[0] if not pure.name.startswith(".") else pure.name
-    if base in {"__init__", "index", "mod", "__main__"} and pure.parent.name:
-        return pure.parent.name
+    folder, _, name = path.rstrip("/").rpartition("/")
+    base = name if name.startswith(".") else name.split(".", 1)[0]
+    parent = folder.rpartition("/")[2]
+    if base in {"__init__", "index", "mod", "__main__"} and parent not in ("", "."):
+        return parent
     return base

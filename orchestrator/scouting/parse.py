@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from orchestrator.scouting.marks import Marked, set_aside
 from orchestrator.scouting.names import looks_like_code
@@ -65,5 +66,5 @@ def _text_asks(ask: Ask) -> Ask:
     """A subject that is text, asked for by its place, is looked up letter by letter."""
     by_place = ask.intent in ("about", "used", "defined", "explain", "alive", "raised", "callers")
     if by_place and ask.subjects and all(subject.shape == "text" for subject in ask.subjects):
-        return Ask("text", ask.subjects, ask.filters)
+        return replace(ask, intent="text")
     return ask

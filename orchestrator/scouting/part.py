@@ -20,7 +20,8 @@ class Group:
 class Part:
     """`headline` answers; `details` follow it line by line; `notes` close the part.
 
-    `silent` places are cited and not listed: the lines that a sentence of the part rests on.
+    `silent` places are cited and not listed: the lines that a sentence of the part rests on. `is_yes` is what the part
+    comes to if the question can be answered with yes or no and the headline does not say it.
     """
 
     headline: str
@@ -29,6 +30,7 @@ class Part:
     notes: tuple[str, ...] = ()
     silent: tuple[Place, ...] = ()
     open_question: str = ""
+    is_yes: bool | None = None
 
     @property
     def cited(self) -> tuple[Place, ...]:

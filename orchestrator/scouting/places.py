@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 PlaceKind = Literal["definition", "import", "call", "attribute", "reference", "comment", "string", "doc", "other"]
+
+Belongs = Literal["yes", "maybe", "local"]
 
 KINDS: tuple[PlaceKind, ...] = (
     "definition",
@@ -27,11 +29,11 @@ USES: frozenset[PlaceKind] = frozenset({"import", "call", "attribute", "referenc
 MENTIONS: frozenset[PlaceKind] = frozenset({"comment", "string", "doc"})
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A line, or a few, that a tool has shown. `text` is the line as shown, stripped; `scope` what encloses it.
 
-    `quote` is what stands on the line, where `text` says it in other words.
+    `quote` is what stands on the line, where `text` says it in other words. `belongs`: `maybe` where the type of the
+    receiver is not known, `local` for a parameter or variable of a function.
     """
 
     path: str
@@ -41,6 +43,7 @@ class Place:
     scope: str = ""
     end_line: int = 0
     quote: str = ""
+    belongs: Belongs = "yes"
 
     @property
     def at(self) -> str:
@@ -79,13 +82,18 @@ def files_of(places: Iterable[Place]) -> int:
 
 
 def one_a_line(places: Iterable[Place]) -> tuple[Place, ...]:
-    """Each line once, with the first of its kinds in the order of `KINDS`, in the order given."""
+    """Each line once, with the first of its kinds in the order of `KINDS`, in the order given; what is no more than a
+    function's own variable comes last."""
     best: dict[tuple[str, int], Place] = {}
     for place in places:
-        known = best.get((place.path, place.line))
-        if known is None or KINDS.index(place.kind) < KINDS.index(known.kind):
-            best[place.path, place.line] = place
+        known = best.setdefault(place[:2], place)
+        if known is not place and _rank(place) < _rank(known):
+            best[place[:2]] = place
     return tuple(best.values())
+
+
+def _rank(place: Place) -> tuple[bool, int]:
+    return place.belongs == "local", KINDS.index(place.kind)
 
 
 def count_kinds(places: Iterable[Place]) -> Counter[PlaceKind]:
@@ -93,7 +101,7 @@ def count_kinds(places: Iterable[Place]) -> Counter[PlaceKind]:
 
 
 def with_kind(places: Iterable[Place], kind: PlaceKind) -> tuple[Place, ...]:
-    return tuple(replace(place, kind=kind) for place in places)
+    return tuple(place._replace(kind=kind) for place in places)
 
 
 def ordered(places: Iterable[Place], rank: Callable[[Place], int]) -> tuple[Place, ...]:

@@ -20,11 +20,13 @@ Intent = Literal[
     "assigned",
     "configured",
     "raised",
+    "caught",
     "subclasses",
     "alive",
     "callees",
     "file_imports",
     "explain",
+    "returns",
     "contents",
     "bases",
     "text",
@@ -56,11 +58,16 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One thing asked."""
+    """One thing asked. `kinds` are the kinds of definitions asked for, any when empty.
+
+    `is_yes_or_no`: the answer begins with yes or no.
+    """
 
     intent: Intent
     subjects: tuple[Subject, ...] = ()
     filters: Filters = field(default_factory=Filters)
+    kinds: tuple[str, ...] = ()
+    is_yes_or_no: bool = False
 
 
 @dataclass(frozen=True, slots=True)

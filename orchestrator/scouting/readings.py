@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
-from orchestrator.scouting.places import KINDS, Place, PlaceKind, Symbol
+from orchestrator.scouting.places import KINDS, Belongs, Place, PlaceKind, Symbol
 
-_ROW = re.compile(r"  +(?P<line>\d+) (?P<kind>[a-z]+)(?: in (?P<scope>.+?))? \| ?(?P<text>.*)")
+_ROW = re.compile(
+    r"  +(?P<line>\d+) (?:(?P<belongs>maybe|local) )?(?P<kind>[a-z]+)(?: in (?P<scope>.+?))? \| ?(?P<text>.*)"
+)
 _SYMBOL = re.compile(r"  (?P<line>\d+)(?:-(?P<end>\d+))? (?P<kind>\S+) (?P<name>.+?) \| ?(?P<rest>.*)")
 _CALL = re.compile(r"    +(?P<line>\d+) calls (?P<name>.+?) \| ?(?P<text>.*)")
 _HIT = re.compile(r"  (?P<line>\d+)(?P<sign>[:-]) ?(?P<text>.*)")
 _NUMBERED = re.compile(r"(?P<line>\d+)\t(?P<text>.*)")
-_NEXT = re.compile(r"\[rows [\d,]+-[\d,]+ of [\d,]+; next: offset=(\d+)\]")
+_NEXT = re.compile(r"\n\[rows [\d,]+-[\d,]+ of [\d,]+; next: offset=(\d+)\](?=\n|\Z)")
 _GO_ON = re.compile(r"\[lines \d+-\d+ of (?P<all>\d+); go on with offset=(?P<next>\d+)\]")
 _CUT = re.compile(r"\[… [\d,]+ characters(?:, [\d,]+ lines)? left out here; .* …\]")
 _SHORTENED = re.compile(r"^\[[\d,]+ characters\]…|…\[[\d,]+ characters\]$|… \[[\d,]+ more characters;[^\]]*\]$")
@@ -35,7 +37,7 @@ class References:
     was_cut: bool = False
 
     def __add__(self, more: References) -> References:
-        places = tuple(dict.fromkeys((*self.places, *more.places)))
+        places = tuple(dict.fromkeys((*self.places, *more.places))) if self.places else more.places
         notes = tuple(dict.fromkeys((*self.notes, *more.notes)))
         return replace(more, places=places, notes=notes, was_cut=self.was_cut or more.was_cut)
 
@@ -48,6 +50,10 @@ class Hits:
     total: int = 0
     files: int = 0
     was_cut: bool = False
+
+
+Numbered = tuple[tuple[int, str], ...]
+"""Lines with their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +82,24 @@ def read_references(text: str) -> References:
         row = _ROW.fullmatch(line)
         if row and path and row["kind"] in KINDS:
             kind = cast(PlaceKind, row["kind"])
-            places.append(Place(path, int(row["line"]), kind, _plain(row["text"]), row["scope"] or ""))
+            belongs = cast(Belongs, row["belongs"] or "yes")
+            places.append(Place(path, int(row["line"]), kind, _plain(row["text"]), row["scope"] or "", belongs=belongs))
         elif line.startswith("near: "):
             near = tuple(found["name"] for found in _NEAR.finditer(line[6:]) if found["name"])
         elif line.startswith("note: "):
             notes.append(line[6:])
+    return References(tuple(places), near, tuple(notes), offset_after(text), was_cut(text))
+
+
+def offset_after(text: str) -> int | None:
+    """The offset at which a listing goes on; `None` at its end."""
     found = _NEXT.search(text)
-    return References(tuple(places), near, tuple(notes), int(found[1]) if found else None, bool(_CUT.search(text)))
+    return int(found[1]) if found else None
+
+
+def was_cut(text: str) -> bool:
+    """Whether the middle of an output was left out, because it was too long."""
+    return _CUT.search(text) is not None
 
 
 def read_symbols(text: str) -> tuple[tuple[Symbol, ...], int | None]:
@@ -101,8 +118,7 @@ def read_symbols(text: str) -> tuple[tuple[Symbol, ...], int | None]:
             symbols.append(
                 Symbol(path, first, int(row["end"] or first), row["kind"], row["name"], _plain(signature), doc)
             )
-    found = _NEXT.search(text)
-    return tuple(symbols), int(found[1]) if found else None
+    return tuple(symbols), offset_after(text)
 
 
 def read_hits(text: str) -> Hits:
@@ -116,6 +132,22 @@ def read_hits(text: str) -> Hits:
     total = int(found["total"].replace(",", "")) if found else len(places)
     files = int(found["files"].replace(",", "")) if found else len({place.path for place in places})
     return Hits(tuple(places), total, files, total > len(places))
+
+
+def read_blocks(text: str, below: int) -> tuple[tuple[str, Numbered], ...]:
+    """The output of `grep` with lines of context: each match with its path and at most `below` lines after it."""
+    rows = [
+        (path, int(row["line"]), row["sign"], row["text"])
+        for path, line in _under_paths(text)
+        if path and (row := _HIT.fullmatch(line))
+    ]
+    blocks: list[tuple[str, Numbered]] = []
+    for at, (path, number, sign, _) in enumerate(rows):
+        if sign == ":":
+            following = rows[at : at + below + 1]
+            inside = tuple((n, said) for where, n, _, said in following if where == path and n - number <= below)
+            blocks.append((path, inside))
+    return tuple(blocks)
 
 
 def read_lines(text: str) -> Lines:
@@ -145,4 +177,5 @@ def _under_paths(text: str) -> Iterator[tuple[str, str]]:
 
 def _plain(text: str) -> str:
     """A line as it stands in its file: without the marks of a shortened one."""
-    return _SHORTENED.sub("", _SHORTENED.sub("", text.strip())).strip()
+    text = text.strip()
+    return _SHORTENED.sub("", _SHORTENED.sub("", text)).strip() if "…" in text else text

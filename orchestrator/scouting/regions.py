@@ -113,18 +113,24 @@ def _in_scope(scope: str, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """A place passes when each group of `within` has a region that holds it, and no region of `without` does."""
+    """A place passes when each group of `within` has a region that holds it, and no region of `without` does.
+
+    `lines` are the first and the last line, where the question names them.
+    """
 
     within: tuple[tuple[Region, ...], ...] = ()
     without: tuple[Region, ...] = ()
+    lines: tuple[int, int] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.within or self.without)
+        return bool(self.within or self.without or self.lines)
 
     def __add__(self, other: Filters) -> Filters:
         within = tuple(dict.fromkeys((*self.within, *other.within)))
-        return Filters(within, tuple(dict.fromkeys((*self.without, *other.without))))
+        return Filters(within, tuple(dict.fromkeys((*self.without, *other.without))), self.lines or other.lines)
 
-    def passes(self, path: str, scope: str = "") -> bool:
+    def passes(self, path: str, scope: str = "", line: int = 0) -> bool:
+        if self.lines and not self.lines[0] <= line <= self.lines[1]:
+            return False
         inside = all(any(region.holds(path, scope) for region in group) for group in self.within)
         return inside and not any(region.holds(path, scope) for region in self.without)

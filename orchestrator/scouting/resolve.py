@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orchestrator.scouting import lookups
+from orchestrator.scouting.line_kinds import defines_function_or_class
 from orchestrator.scouting.names import is_identifier, joined, near_patterns, nearness, parts, same_words, singulars
 from orchestrator.scouting.notebook import Notebook
 from orchestrator.scouting.part import Part, groups
 from orchestrator.scouting.places import CODE, Place, of_kinds, one_a_line
 from orchestrator.scouting.question import Subject
 from orchestrator.scouting.readings import References
-from orchestrator.scouting.regions import Filters
+from orchestrator.scouting.regions import Filters, is_test_path
 from orchestrator.scouting.wording import Words, code
 
 MAX_NEAR = 8
@@ -26,16 +27,22 @@ _NEAR_ENOUGH = 0.8
 class Found:
     """Every place of `name`, one a line, in the order of path and line; none when it is unknown.
 
+    `variables` are places of parameters and variables that happen to be called like the function or class `name`.
     `asked` is the name as the question has it, where that is another one; `owner_missing` says that the places are
-    those of the last part of a dotted name.
+    those of the last part of a dotted name; `module` is the file that the name stands for, when it is one. `where` and
+    `outside` are set when only a part of the workspace is asked for: in words, and the places elsewhere.
     """
 
     name: str
     places: tuple[Place, ...] = ()
+    variables: tuple[Place, ...] = ()
     asked: str = ""
     owner_missing: str = ""
     near: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    module: str = ""
+    where: str = ""
+    outside: tuple[Place, ...] = ()
 
     @property
     def last(self) -> str:
@@ -139,7 +146,20 @@ def _nearest(name: str, near: Iterable[str]) -> tuple[str, ...]:
 
 def _found(name: str, references: References, *, asked: str = "", owner_missing: str = "") -> Found:
     places = one_a_line(references.places)
-    return Found(name, places, "" if asked == name else asked, owner_missing, references.near, references.notes)
+    last = name.rpartition(".")[2]
+    others: tuple[Place, ...] = ()
+    if any(_is_main(place, last) for place in places):
+        others = tuple(place for place in places if place.belongs == "local")
+        places = tuple(place for place in places if place.belongs != "local")
+    asked = "" if asked == name else asked
+    return Found(name, places, others, asked, owner_missing, references.near, references.notes)
+
+
+def _is_main(place: Place, name: str) -> bool:
+    """Whether it defines a function or class that code outside tests can mean by the name."""
+    if place.kind != "definition" or place.belongs == "local" or is_test_path(place.path, place.scope):
+        return False
+    return defines_function_or_class(place.text, name)
 
 
 def unknown_part(found: Found, words: Words) -> Part:
@@ -173,7 +193,7 @@ def apply_filters(places: Iterable[Place], filters: Filters) -> Filtered:
     inside: list[Place] = []
     outside: list[Place] = []
     for place in places:
-        (inside if filters.passes(place.path, place.scope) else outside).append(place)
+        (inside if filters.passes(place.path, place.scope, place.line) else outside).append(place)
     return Filtered(tuple(inside), tuple(outside))
 
 

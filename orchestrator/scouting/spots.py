@@ -52,6 +52,21 @@ def _anywhere(book: Notebook, asked: str) -> Spot | None:
     return Spot(asked, folder=min(folders, key=len)) if folders else Spot(asked)
 
 
+_MODULE = re.compile(r"\.(?:pyi?|[cm]?[jt]sx?|rb|go|rs|php|java|kt|cs|scala|swift|ex|lua|pl|pm|vue|svelte|h|hpp)$")
+
+
+def module_file(book: Notebook, subject: Subject) -> str | None:
+    """The file or folder of code that a dotted name stands for as a module, empty when there is none; `None` while it
+    is not known."""
+    if subject.shape != "name":
+        return ""
+    spot = locate(book, Subject("name", subject.name, subject.owner))
+    if spot is None:
+        return None
+    files = [path for path in spot.files if _MODULE.search(path)]
+    return files[0] if files else spot.folder
+
+
 def as_name(subject: Subject) -> Subject | None:
     """`response.json` is a name too; a path with a folder in it, or `a-b.py`, is not."""
     owner, dot, last = subject.name.rpartition(".")

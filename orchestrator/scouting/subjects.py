@@ -24,6 +24,9 @@ _HERE = re.compile(
     r"folder|directory)",
     re.IGNORECASE,
 )
+_DESCRIBES = re.compile(rf"\b(?:{KINDS})\s+(?:that|which|who)\s", re.IGNORECASE)
+"""A thing told by what it does, not by its name."""
+_NUMBERS = re.compile(r"[\d\s,.-]*\d(?:\s+(?:and|or|to)\s+\d+)?")
 _LONGEST_NAME = 4
 """Words; more than these are no name."""
 _OUTER = " \t\n,;:!?.\"'`()[]{}<>"
@@ -41,6 +44,9 @@ class Named:
 def subjects_in(slot: str, marked: Marked) -> Named:
     """The names in `slot`; a few plain words that hold none are one `phrase`, a sentence is nothing."""
     slot = slot.strip(" \t\n,;:")
+    if _DESCRIBES.search(slot) or _NUMBERS.fullmatch(slot):
+        coded = coded_in(slot, marked) if not _NUMBERS.fullmatch(slot) else ()
+        return Named(coded, 1 if coded else 0)
     items = [item for item in _BETWEEN.split(slot) if item and item.strip(_OUTER)]
     if not items:
         return Named((), 0)

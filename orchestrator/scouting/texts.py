@@ -13,8 +13,9 @@ from orchestrator.scouting.readings import Hits
 from orchestrator.scouting.resolve import apply_filters
 from orchestrator.scouting.wording import Words, code
 
-_GAP = r".{0,60}?"
-"""What may stand between two words of a text that is not found as written: a placeholder, a quote, an escape."""
+_GAP = r"\W(?:.{0,60}?\W)?"
+"""What may stand between two words of a text that is not found as written: a placeholder, a quote, an escape; never
+nothing, since the words in one identifier are not the text."""
 
 
 def answer(ask: Ask, subject: Subject, book: Notebook, words: Words) -> Part | None:
@@ -37,7 +38,8 @@ def answer(ask: Ask, subject: Subject, book: Notebook, words: Words) -> Part | N
 
 
 def _loosely(text: str) -> str:
-    return _GAP.join(map(re.escape, re.findall(r"\w+", text))) or re.escape(text)
+    words = re.findall(r"\w+", text)
+    return rf"\b{_GAP.join(map(re.escape, words))}\b" if words else re.escape(text)
 
 
 def _part(key: str, text: str, hits: Hits, ask: Ask, words: Words) -> Part:

@@ -18,6 +18,8 @@ _NOUNS: Mapping[str, tuple[str, str, str]] = {
     "doc": ("doc line", "doc lines", "行文档"),
     "other": ("other mention", "other mentions", "处其他提及"),
     "place": ("place", "places", "处"),
+    "variable": ("place of a variable or parameter", "places of variables or parameters", "处同名的变量或参数"),
+    "catch": ("catch", "catches", "处捕获"),
     "file": ("file", "files", "个文件"),
     "function": ("function", "functions", "个函数"),
     "folder": ("folder", "folders", "个文件夹"),
@@ -30,6 +32,7 @@ _NOUNS: Mapping[str, tuple[str, str, str]] = {
     "symbol": ("definition", "definitions", "个定义"),
     "base": ("base", "bases", "个基类"),
     "commit": ("commit", "commits", "次提交"),
+    "return": ("return line", "return lines", "条返回语句"),
 }
 
 _TITLES: Mapping[str, tuple[str, str]] = {
@@ -49,6 +52,10 @@ _TITLES: Mapping[str, tuple[str, str]] = {
     "setting": ("In configuration", "配置"),
     "environment": ("From the environment", "环境变量"),
     "raise": ("Raised", "抛出"),
+    "catch": ("Caught", "捕获"),
+    "variable": ("Other variables and parameters of that name", "同名的其他变量和参数"),
+    "unsure": ("On objects whose type is not known", "对象类型未知"),
+    "return": ("Return lines", "返回语句"),
     "test": ("In tests", "测试中"),
     "named_test": ("Tests named after it", "以它命名的测试"),
     "callers": ("Callers", "调用者"),
@@ -61,24 +68,46 @@ _TITLES: Mapping[str, tuple[str, str]] = {
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
     "in_scope": ("in", "位于"),
+    "more": ("+{count} more", "另有 {count} 个"),
+    "yes": ("Yes. {said}", "是的。{said}"),
+    "no": ("No. {said}", "没有。{said}"),
+    "inside": (" in {regions}", "在 {regions} 中"),
+    "outside": (" outside {regions}", "在 {regions} 之外"),
+    "lines": (" between lines {first} and {last}", "第 {first} 到 {last} 行之间"),
+    "either": (" or ", "或"),
+    "region_tests": ("tests", "测试"),
+    "region_docs": ("the documentation", "文档"),
+    "region_endings": ("{text} files", "{text} 文件"),
+    "elsewhere": ("; elsewhere: {kinds} in {files}", "；其他地方：{files}中有 {kinds}"),
+    "variables": ("; not counted: {count} of that name", "；未计入：{count}"),
+    "unsure": ("; {count} more on objects whose type is not known", "；另有 {count} 处，其对象的类型未知"),
     "and_more": ("… and {count} more in {files}: {names}", "……另有 {count} 处，在 {files}中：{names}"),
     "more_files": ("{names}, and {files} more", "{names}，以及另外 {files}"),
     # --- used
     "used": (
-        "{name} is used in {count} in {files}: {kinds}{defined}{mentioned}.",
-        "{name} 在 {files}中有 {count}使用：{kinds}{defined}{mentioned}。",
+        "{name} is used in {count} in {files}: {kinds}{unsure}{defined}{variables}{mentioned}.",
+        "{name} 在 {files}中有 {count}使用：{kinds}{unsure}{defined}{variables}{mentioned}。",
     ),
     "defined_at": ("; defined at {at}", "；定义于 {at}"),
     "defined_times": ("; defined {times} times, first at {at}", "；共有 {times} 处定义，第一处在 {at}"),
+    "used_maybe": (
+        "{name} is used nowhere for certain{unsure}{defined}{variables}{mentioned}.",
+        "{name} 没有确定的使用{unsure}{defined}{variables}{mentioned}。",
+    ),
     "not_defined": ("; not defined in this workspace", "；未在本工作区中定义"),
+    "is_module": ("; it is the module at {path}", "；它是位于 {path} 的模块"),
     "mentioned": ("; also named in {kinds}", "；另外在 {kinds}中被提到"),
     "unused": (
-        "{name} is not used anywhere: beyond its {definitions} at {at} no code names it{mentioned}.",
-        "{name} 没有被使用：除了 {at} 的 {definitions}之外，没有代码提到它{mentioned}。",
+        "{name} is not used anywhere: beyond its {definitions} at {at} no code names it{variables}{mentioned}.",
+        "{name} 没有被使用：除了 {at} 的 {definitions}之外，没有代码提到它{variables}{mentioned}。",
+    ),
+    "unused_there": (
+        "{name} is not used{where}{elsewhere}{defined}{variables}{mentioned}.",
+        "{name} {where}没有被使用{elsewhere}{defined}{variables}{mentioned}。",
     ),
     "only_mentioned": (
-        "{name} occurs in no code; it is named in {kinds}.",
-        "{name} 没有出现在代码中，只在 {kinds}中被提到。",
+        "{name} occurs in no code{where}{elsewhere}; it is named in {kinds}.",
+        "{name} {where}没有出现在代码中{elsewhere}；只在 {kinds}中被提到。",
     ),
     "tests_only": ("All its uses are in tests.", "所有使用都在测试中。"),
     "defined_in_tests": ("It is defined in tests only.", "它只在测试中定义。"),
@@ -104,16 +133,29 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "{name} is not defined in this workspace; it comes from outside, see the {kinds}.",
         "{name} 未在本工作区中定义，它来自外部，参见 {kinds}。",
     ),
+    "the_module": ("{name} is the module at {path}.", "{name} 是位于 {path} 的模块。"),
+    "here": (" in this workspace", "本工作区中"),
     "nowhere_defined": (
         "No definition of {name} is in this workspace{mentioned}.",
         "本工作区中没有 {name} 的定义{mentioned}。",
     ),
     # --- callers and imports
     "called": (
-        "{name} is called in {count} in {files}, from {functions}{defined}.",
-        "{name} 在 {files}中有 {count}被调用，来自 {functions}{defined}。",
+        "{name} is called in {count} in {files}, from {functions}{unsure}{defined}.",
+        "{name} 在 {files}中有 {count}被调用，来自 {functions}{unsure}{defined}。",
     ),
-    "not_called": ("Nothing calls {name} by name{defined}.", "没有代码按名字调用 {name}{defined}。"),
+    "called_surely": (
+        "{name} is called in {count} in {files} for certain, from {functions}{unsure}{defined}.",
+        "{name} 在 {files}中确定有 {count}被调用，来自 {functions}{unsure}{defined}。",
+    ),
+    "called_maybe": (
+        "No call of {name} is certain{unsure}{defined}.",
+        "没有确定的 {name} 调用{unsure}{defined}。",
+    ),
+    "not_called": (
+        "Nothing calls {name} by name{where}{elsewhere}{defined}.",
+        "{where}没有代码按名字调用 {name}{elsewhere}{defined}。",
+    ),
     "module_level": ("module level", "模块顶层"),
     "other_references": (
         "{kinds} that are not calls are not listed; it may also be called through them (passed on, registered, "
@@ -121,7 +163,10 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "另有 {kinds}不是直接调用，未列出；也可能通过它们被调用（作为参数传递、注册、装饰器）。",
     ),
     "imported": ("{name} is imported by {files} ({count}){defined}.", "{name} 被 {files}导入（{count}）{defined}。"),
-    "not_imported": ("No file imports {name} by name{defined}.", "没有文件按名字导入 {name}{defined}。"),
+    "not_imported": (
+        "No file{where} imports {name} by name{elsewhere}{defined}.",
+        "{where}没有文件按名字导入 {name}{elsewhere}{defined}。",
+    ),
     "same_file": ("It is used in {files} without an import.", "有 {files}不经导入就使用了它。"),
     # --- other kinds
     "tested": (
@@ -129,27 +174,51 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "{name} 在 {files}测试文件中出现 {count}，涉及 {functions}。",
     ),
     "not_tested": (
-        "No test names {name}; it may still be tested through other code{defined}.",
-        "没有测试提到 {name}；它仍可能通过其他代码被测试{defined}。",
+        "No test{where} names {name}{elsewhere}; it may still be tested through other code{defined}.",
+        "{where}没有测试提到 {name}{elsewhere}；它仍可能通过其他代码被测试{defined}。",
     ),
     "documented": ("{name} is documented in {count} in {files}.", "{name} 在 {files}中有 {count}文档。"),
-    "not_documented": ("No documentation names {name}{defined}.", "没有文档提到 {name}{defined}。"),
+    "not_documented": (
+        "No documentation{where} names {name}{elsewhere}{defined}.",
+        "{where}没有文档提到 {name}{elsewhere}{defined}。",
+    ),
     "assigned": ("{name} is assigned in {count} in {files}.", "{name} 在 {files}中有 {count}赋值。"),
-    "not_assigned": ("Nothing assigns to {name}{defined}.", "没有代码给 {name} 赋值{defined}。"),
+    "not_assigned": (
+        "Nothing assigns to {name}{where}{elsewhere}{defined}.",
+        "{where}没有代码给 {name} 赋值{elsewhere}{defined}。",
+    ),
     "configured": ("{name} is set or configured in {count} in {files}.", "{name} 在 {files}中有 {count}设置或配置。"),
     "not_configured": (
-        "No configuration file or assignment sets {name}{defined}.",
-        "没有配置文件或赋值设置 {name}{defined}。",
+        "No configuration file or assignment{where} sets {name}{elsewhere}{defined}.",
+        "{where}没有配置文件或赋值设置 {name}{elsewhere}{defined}。",
     ),
     "raised": ("{name} is raised in {count} in {files}{defined}.", "{name} 在 {files}中有 {count}抛出{defined}。"),
-    "not_raised": ("Nothing raises {name} by name{defined}.", "没有代码抛出 {name}{defined}。"),
+    "not_raised": (
+        "Nothing raises {name} by name{where}{elsewhere}{defined}.",
+        "{where}没有代码抛出 {name}{elsewhere}{defined}。",
+    ),
+    "caught": ("{name} is caught in {count} in {files}{defined}.", "{name} 在 {files}中有 {count}捕获{defined}。"),
+    "not_caught": (
+        "Nothing catches {name} by name{where}{elsewhere}{defined}.",
+        "{where}没有代码按名字捕获 {name}{elsewhere}{defined}。",
+    ),
     "subclassed": (
         "{name} has {count}: {direct} direct, {indirect} indirect{defined}.",
         "{name} 有 {count}：直接 {direct} 个，间接 {indirect} 个{defined}。",
     ),
+    "subclassed_many": (
+        "{classes} classes are called {name}; they have {count} together: {each}.",
+        "有 {classes} 个类叫做 {name}；合计 {count}：{each}。",
+    ),
+    "no_root": ("not certain which", "无法确定属于哪个"),
+    "which_class": (
+        "Ask about one of them by its module (module.NAME) for that one alone: {names}.",
+        "如只想看其中一个，请带上模块名提问（module.NAME）：{names}。",
+    ),
+    "elsewhere_subclasses": ("; elsewhere: {count}", "；其他地方：{count}"),
     "not_subclassed": (
-        "Nothing extends or implements {name} by name{defined}.",
-        "没有类型继承或实现 {name}{defined}。",
+        "Nothing extends or implements {name} by name{where}{elsewhere}{defined}.",
+        "{where}没有类型继承或实现 {name}{elsewhere}{defined}。",
     ),
     "overridden": (
         "{name} is defined in {count} types; each may override another.",
@@ -169,8 +238,8 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "几乎没有：{name} 只被导入（{kinds}），此外没有代码提到它。",
     ),
     "dead": (
-        "No, nothing in this workspace uses {name} by name{defined}.",
-        "没有，本工作区中没有代码按名字使用 {name}{defined}。",
+        "No, nothing{where} uses {name} by name{elsewhere}{defined}.",
+        "没有，{where}没有代码按名字使用 {name}{elsewhere}{defined}。",
     ),
     "limits": (
         "Limits: only names in the text are seen. Dynamic access (getattr, reflection, strings), entry points, "
@@ -179,6 +248,12 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     ),
     "more_used": ("{first} is used more: {counts}.", "{first} 用得更多：{counts}。"),
     "less_used": ("They are used equally often: {counts}.", "它们的使用次数相同：{counts}。"),
+    "share_name": (
+        "; {count} share the name, so they may be of any of them",
+        "；{count}同名，使用可能属于其中任何一个",
+    ),
+    "of_root": ("{count} of {at}", "{count} 个属于 {at}"),
+    "uncertain": ("{count} not certain which", "{count} 个无法确定属于哪个"),
     "count_of": ("{name} {count} ({kinds})", "{name} {count}（{kinds}）"),
     # --- explain, contents
     "explained": ("{name} is a {kind} at {at}{scope}.", "{name} 是一个 {kind}，位于 {at}{scope}。"),
@@ -196,6 +271,15 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "file_imports": ("{path} has {count}.", "{path} 有 {count}。"),
     "no_imports": ("{path} imports nothing.", "{path} 没有导入任何东西。"),
     "contents": ("{path} has {count}: {kinds}.", "{path} 有 {count}：{kinds}。"),
+    "contents_of_kind": ("{path} has {kinds}{others}.", "{path} 有 {kinds}{others}。"),
+    "no_such_kind": ("{path} has no {kinds}{others}.", "{path} 没有{kinds}{others}。"),
+    "other_kinds": ("; not listed: {kinds}", "；未列出：{kinds}"),
+    "returns": ("{name} at {at} has {count}: {values}.", "位于 {at} 的 {name} 有 {count}：{values}。"),
+    "returns_nothing": ("{name} at {at} has no return line.", "位于 {at} 的 {name} 没有返回语句。"),
+    "what_returned": (
+        "These are the lines that return; what comes back from them in each case needs a language model to tell.",
+        "以上是返回语句；要说明各种情况下返回什么，需要语言模型。",
+    ),
     "empty": ("No definitions are found in {path}.", "在 {path} 中没有找到定义。"),
     "folder": (
         "{path} has {files} ({kinds}) with {symbols}.",
@@ -207,8 +291,8 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     # --- text, history, unknown
     "text": ("{text} stands in {count} in {files}.", "{text} 在 {files}中出现 {count}。"),
     "text_loosely": (
-        "{text} does not stand anywhere as written; {count} in {files} hold it in another case or with other "
-        "words in between.",
+        "{text} does not stand anywhere as written; in another case or with other words in between it does in "
+        "{count} in {files}.",
         "没有与 {text} 完全相同的文本；{files}中有 {count}在大小写不同或夹有其他词的情况下包含它。",
     ),
     "no_text": ("{text} does not stand in any file.", "没有任何文件包含 {text}。"),
@@ -298,6 +382,34 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
 }
 
 
+_SYMBOL_KINDS: Mapping[str, str] = {
+    "function": "函数",
+    "method": "方法",
+    "class": "类",
+    "field": "字段",
+    "variable": "变量",
+    "constant": "常量",
+    "type": "类型",
+    "interface": "接口",
+    "struct": "结构体",
+    "enum": "枚举",
+    "trait": "特征",
+    "impl": "实现",
+    "macro": "宏",
+    "module": "模块",
+    "namespace": "命名空间",
+    "property": "属性",
+    "constructor": "构造函数",
+    "record": "记录",
+    "union": "联合体",
+    "event": "事件",
+    "annotation": "注解",
+    "heading": "标题",
+    "name": "名字",
+}
+"""The kinds of definitions in Chinese."""
+
+
 class Words:
     """The words of one language."""
 
@@ -325,6 +437,14 @@ class Words:
         counts = count_kinds(places)
         return self.comma.join(self.count(counts[kind], kind) for kind in KINDS if counts[kind])
 
+    def symbol_kind(self, kind: str, count: int = 1) -> str:
+        """`class`, for more than one `classes`."""
+        if self._at:
+            return _SYMBOL_KINDS.get(kind, kind)
+        if count == 1:
+            return kind
+        return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}{'es' if kind.endswith('s') else 's'}"
+
     def files(self, places: Iterable[Place]) -> str:
         return self.count(files_of(places), "file")
 
@@ -332,7 +452,8 @@ class Words:
         """Items in a row, the rest counted as `+3`."""
         every = tuple(items)
         shown = self.comma.join(every[:limit])
-        return f"{shown}{self.comma}+{len(every) - limit}" if len(every) > limit else shown
+        more = self.say("more", count=len(every) - limit)
+        return f"{shown}{self.comma}{more}" if len(every) > limit else shown
 
 
 def code(text: str) -> str:

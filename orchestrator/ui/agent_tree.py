@@ -49,6 +49,7 @@ class AgentState:
     activity: str = "starting"
     trouble: bool = False
     running: dict[str, str] = field(default_factory=dict)
+    progress: str = ""
     reply: str = ""
     stripper: Stripper = field(default_factory=Stripper)
 
@@ -58,7 +59,8 @@ class AgentState:
             return self.activity
         if self.running:
             others = len(self.running) - 1
-            return next(reversed(self.running.values())) + (f" (+{others})" if others else "")
+            progress = f": {self.progress}" if self.progress else ""
+            return next(reversed(self.running.values())) + (f" (+{others})" if others else "") + progress
         return safe_line(self.reply.rstrip().rpartition("\n")[2]) or self.activity
 
 
@@ -106,7 +108,7 @@ def _finish(agent: AgentState, event: AgentFinished) -> None:
 
 
 def _tool(agent: AgentState, event: ToolStarted | ToolFinished) -> None:
-    agent.trouble = False
+    agent.trouble, agent.progress = False, ""
     if isinstance(event, ToolStarted):
         agent.tool_calls += 1
         agent.running[event.call_id] = call_line(event.tool, event.summary)
@@ -129,7 +131,7 @@ def _model(agent: AgentState, event: Event) -> None:
         case Retry():
             agent.activity = retry_line(event)
         case Progress(text=text):
-            agent.activity = safe_line(text)
+            agent.activity = agent.progress = safe_line(text)
 
 
 def draw(tree: AgentTree, now: float, width: int, height: int, glyphs: Glyphs, frame: int) -> list[Line]:

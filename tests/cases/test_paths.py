@@ -237,3 +237,31 @@ async def test_a_cp1252_file_gives_text_that_can_be_sent(root: Path) -> None:
         result = await call(root, tool, **arguments)
         assert "a\u2014b café" in result.output
         assert result.shown[0].lines == ("a\u2014b café",)
+
+
+def test_a_folder_that_becomes_a_link_between_two_files_is_not_followed(root: Path) -> None:
+    """Many files are read with their folders held open: what is put in the place of one is still not followed."""
+    write_tree(root, {"a/key.txt": "inside a\n", "b/key.txt": "inside b\n"})
+    with WorkspaceFiles(root).reading() as read:
+        assert read("a/key.txt").text == "inside a\n"
+        for folder in ("a", "b"):
+            (root / folder).rename(root / f"{folder}-moved")
+            (root / folder).symlink_to("../outside")
+        assert read("a/key.txt").text == "inside a\n"
+        with pytest.raises(ToolError) as caught:
+            read("b/key.txt")
+        assert caught.value.code == "outside_workspace"
+        with pytest.raises(ToolError) as caught:
+            read("a/key.txt")
+        assert caught.value.code == "outside_workspace"
+
+
+def test_folders_held_open_are_closed_at_the_end(root: Path) -> None:
+    write_tree(root, {"a/b/c/x.py": "x", "a/d/y.py": "y"})
+    free = os.open(root, os.O_RDONLY)
+    os.close(free)
+    with WorkspaceFiles(root).reading() as read:
+        assert [read(path).text for path in ("a/b/c/x.py", "a/d/y.py", "a/b/c/x.py")] == ["x", "y", "x"]
+    again = os.open(root, os.O_RDONLY)  # the system gives the lowest number that is free
+    os.close(again)
+    assert again == free

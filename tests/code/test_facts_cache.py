@@ -8,7 +8,8 @@ import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -34,9 +35,15 @@ class CountingFiles(WorkspaceFiles):
         super().__init__(root)
         self.read: list[str] = []
 
-    def read_text(self, path: str) -> TextFile:
-        self.read.append(path)
-        return super().read_text(path)
+    @contextmanager
+    def reading(self) -> Iterator[Callable[[str], TextFile]]:
+        with super().reading() as read:
+
+            def counted(path: str) -> TextFile:
+                self.read.append(path)
+                return read(path)
+
+            yield counted
 
 
 class Asked:
@@ -154,10 +161,16 @@ async def test_a_file_changed_within_the_tick_of_its_reading_is_read_again(asked
 
 async def test_a_file_that_changes_while_it_is_read_is_not_kept(asked: Asked) -> None:
     class Racing(WorkspaceFiles):
-        def read_text(self, path: str) -> TextFile:
-            file = super().read_text(path)
-            (asked.root / path).write_text("needle = 1\n")
-            return file
+        @contextmanager
+        def reading(self) -> Iterator[Callable[[str], TextFile]]:
+            with super().reading() as read:
+
+                def read_and_change(path: str) -> TextFile:
+                    file = read(path)
+                    (asked.root / path).write_text("needle = 1\n")
+                    return file
+
+                yield read_and_change
 
     files = Racing(asked.root)
     cache = FactsCache(asked.folder, now=lambda: _now() + LATER)
@@ -223,7 +236,9 @@ def _change(root: Path, chance: random.Random) -> None:
             path.write_text(path.read_text() + "needle\n")
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
         case 4:
-            shutil.copy2(chance.choice(sorted(root.glob("*.*"))), root / f"c{chance.randrange(99)}.py")
+            source, target = chance.choice(sorted(root.glob("*.*"))), root / f"c{chance.randrange(99)}.py"
+            if source != target:
+                shutil.copy2(source, target)
         case _:
             os.utime(path, ns=(5, 5))
 

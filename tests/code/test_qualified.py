@@ -66,9 +66,20 @@ async def test_a_method_has_its_definitions_and_the_calls_that_can_be_its(tmp_pa
         "web.js:3 call",
     ]
     assert notes == (
-        "1 of these have a receiver whose type the syntax does not tell",
-        "6 places of send left out that belong to something else, or may",
+        "1 place marked maybe: the syntax does not tell the type of the receiver",
+        "6 places of send left out: nothing says that they belong to Session",
     )
+
+
+async def test_a_method_is_not_called_from_another_language(tmp_path: Path) -> None:
+    tree: dict[str, str | bytes] = {
+        "query.py": "class QuerySet:\n    def filter(self): ...\n",
+        "app.py": "def f(rows):\n    rows.filter()\n",
+        "app.js": "rows.filter();\n",
+        "NOTES.md": "`QuerySet.filter` filters.\n",
+    }
+    found = await open_code(write_tree(tmp_path, tree)).occurrences("QuerySet.filter")
+    assert [f"{row.path} {row.belongs}" for row in found.rows] == ["NOTES.md yes", "app.py maybe", "query.py yes"]
 
 
 async def test_a_name_of_a_module_has_its_imports_and_uses(tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from orchestrator.citations import mentions
+from orchestrator.scouting import lookups
 from orchestrator.tokens import estimate_tokens
 from tests.support.drive_scout import ALL_TOOLS, explore
 
 
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
-    """A name with one definition and 6,000 uses, more than one page of `find_references`."""
+    """A name with one definition and 6,000 uses."""
     (tmp_path / "base.py").write_text('def busy():\n    """Always asked for."""\n', "utf-8")
     for number in range(60):
         rows = "".join(f"def user_{number}_{row}():\n    busy()\n" for row in range(100))
@@ -21,11 +22,18 @@ def large(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_every_page_is_read_and_every_place_is_a_finding(large: Path) -> None:
+async def test_every_page_is_read_and_every_place_is_a_finding(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookups, "REFERENCES", 5000)
     explored = await explore(large, "where is busy used")
     assert len(explored.report["findings"]) == 6001
     assert [call.name for call in explored.calls] == ["find_references", "find_references", "report"]
     assert "6,000 places in 60 files" in explored.report["summary"]
+
+
+async def test_thousands_of_places_come_on_one_page(large: Path) -> None:
+    explored = await explore(large, "where is busy used")
+    assert len(explored.report["findings"]) == 6001
+    assert [call.name for call in explored.calls] == ["find_references", "report"]
 
 
 async def test_a_long_answer_lists_some_places_and_counts_the_rest(large: Path) -> None:

@@ -291,3 +291,13 @@ def test_progress_of_a_slow_step_is_shown() -> None:
         session.send(started(), *steps)
         session.wait_for("indexing 200 of 900 files")
         assert "indexing 100" not in session.text
+
+
+def test_progress_of_a_running_tool_stands_beside_it_until_it_ends() -> None:
+    call: Data = {"call_id": "c1", "tool": "find_references"}
+    with watch_events() as session:
+        session.send(started(), event("tool_started", "parent", **call, summary='{"name": "key"}'))
+        session.send(event("progress", "parent", text="read 300 of 900 files"))
+        session.wait_for(lambda: "find_references" in session.text and ": read 300 of 900 files" in session.text)
+        session.send(event("tool_finished", "parent", **call, ok=True, summary="3 places", duration_s=1.0))
+        session.wait_for("3 places")

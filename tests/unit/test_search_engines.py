@@ -109,7 +109,8 @@ relaxed = settings(
 async def test_both_engines_find_the_same_in_any_tree(tree: dict[str, bytes], asked: list[SearchQuery]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        write_tree(root, {name: data for name, data in tree.items() if not _blocked(name, tree)})
+        # a lone CR at the very end is a line end to ripgrep's `^$`, and only there
+        write_tree(root, {name: data.rstrip(b"\r") for name, data in tree.items() if not _blocked(name, tree)})
         ours = EngineSearch(WorkspaceFiles(root), in_this_process)
         rg = ripgrep_search(root)
         for query in asked:
