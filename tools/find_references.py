@@ -44,7 +44,7 @@ class FindReferencesArgs(Args):
 class FindReferencesTool(Tool[FindReferencesArgs]):
     name = "find_references"
     description = (
-        "Every place where a name stands, complete and parsed, with kind (attribute: a.X), scope and line: who "
+        "Every place of a name, parsed, with kind (attribute: a.X; local: own variable), scope and line: who "
         "defines, calls, imports, mentions it. Skips ignored and hidden files."
     )
     args = FindReferencesArgs

@@ -10,7 +10,11 @@ from orchestrator.scouting.line_kinds import declared_type, extends, kind_of_lin
 from orchestrator.scouting.notebook import Notebook
 from orchestrator.scouting.places import Place, with_kind
 
-_TYPES = "class|interface|struct|enum|record|trait|protocol|object|extension|impl"
+_KEYWORDS = (
+    "class|interface|struct|enum|record|trait|protocol|object|extension|impl|derive|include|extend|prepend|"
+    "from|import|use|using|require"
+)
+"""Words of which the line of a header or an import has one."""
 _WRAPPED = (
     r"^\s*(?:(?:export|default|abstract|public|private|protected|internal|static|final|sealed|open|data|partial|pub)\s+)*"
     r"(?:class|interface|struct|enum|record|trait|protocol)\s+[\w$]+(?:\s*[<\[][^()]*)?\s*\(?\s*$"
@@ -23,16 +27,26 @@ _ENDS = re.compile(r"[{;]|:\s*$|^\s*\)")
 def headers_with(book: Notebook, names: Sequence[str]) -> tuple[Place, ...] | None:
     """The lines at which types begin that have one of `names` in their header, the header as their text; and the lines
     that import one of them, as imports."""
-    any_name = "|".join(map(re.escape, names))
-    hits = lookups.grep(book, rf"(?:\b(?:{_TYPES})\b|#\[derive|^\s*(?:include|extend|prepend)\b).*\b(?:{any_name})\b")
-    imports = lookups.grep(book, rf"^\s*(?:from|import|use|using|const|let|var)\b.*\b(?:{any_name})\b")
-    wrapped = lookups.grep_context(book, _WRAPPED, _BELOW)
-    if hits is None or imports is None or wrapped is None:
+    lines, wrapped = _lines_with(book, names), lookups.grep_context(book, _WRAPPED, _BELOW)
+    if lines is None or wrapped is None:
         return None
-    every = {place[:2]: place for place in hits.places if kind_of_line(place.text, "", place.path) != "comment"}
-    word = re.compile(rf"(?<![\w$])(?:{any_name})(?![\w$])")
-    every.update({p[:2]: p for p in _joined(wrapped) if word.search(p.text) and p[:2] not in every})
-    return (*filter(_is_code, every.values()), *with_kind(imports.places, "import"))
+    by_kind = [(place, kind_of_line(place.text, "", place.path)) for place in lines]
+    every = {place[:2]: place for place, kind in by_kind if kind not in ("comment", "import")}
+    word = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
+    every.update({p[:2]: p for p in _joined(wrapped) if p[:2] not in every and word.search(p.text)})
+    imports = with_kind((place for place, kind in by_kind if kind == "import"), "import")
+    return (*filter(_is_code, every.values()), *imports)
+
+
+def _lines_with(book: Notebook, names: Sequence[str]) -> tuple[Place, ...] | None:
+    """The lines of headers and imports that have one of `names`; for fewer names at a time when they are too many."""
+    ascii_only = "(?-u)" if "".join(names).isascii() else ""  # many times faster
+    hits = lookups.grep(book, rf"{ascii_only}\b(?:{_KEYWORDS})\b.*\b(?:{'|'.join(map(re.escape, names))})\b")
+    if hits is None or not hits.was_cut or len(names) == 1:
+        return None if hits is None else hits.places
+    half = len(names) // 2
+    first, second = _lines_with(book, names[:half]), _lines_with(book, names[half:])
+    return None if first is None or second is None else tuple(dict.fromkeys((*first, *second)))
 
 
 def _is_code(place: Place) -> bool:

@@ -8,7 +8,7 @@ from orchestrator.model import ToolSchema
 from orchestrator.scouting.notebook import Notebook
 from orchestrator.scouting.part import Part, groups
 from orchestrator.scouting.places import Place
-from orchestrator.scouting.question import Ask, Subject
+from orchestrator.scouting.question import Ask, Question, Subject
 from orchestrator.scouting.resolve import find
 from orchestrator.scouting.sentences import sorted_definitions
 from orchestrator.scouting.wording import Words, code
@@ -18,7 +18,7 @@ _NAME_FIELDS = ("symbol", "name", "text", "search", "pattern", "query")
 _MAX_ROWS = 20
 
 
-def answer(ask: Ask, book: Notebook, words: Words, tools: Sequence[ToolSchema]) -> Part | None:
+def answer(ask: Ask, question: Question, book: Notebook, words: Words, tools: Sequence[ToolSchema]) -> Part | None:
     """The newest commits that touched what the question names; `None` while the tools have not answered."""
     subject = ask.subjects[0] if ask.subjects else Subject("path", ".")
     places = _definitions(subject, book)
@@ -32,10 +32,12 @@ def answer(ask: Ask, book: Notebook, words: Words, tools: Sequence[ToolSchema]) 
     outcome = book.look_up(TOOL, **_arguments(schema, subject, places))
     if outcome is None:
         return None
-    rows = [line for line in outcome.text.split("\n") if line.strip()]
-    if outcome.error or not rows:
+    if outcome.error:
+        said = words.say("history_failed", reason=outcome.text.split("\n")[0].split(": ", 2)[-1])
+        return Part(said, context, open_question=words.say("not_answered", question=question.text.strip()))
+    commits = [line for line in outcome.text.split("\n") if line.strip() and not line.startswith((" ", "["))]
+    if not commits:
         return Part(words.say("no_history", name=code(subject.dotted)), context)
-    commits = [line for line in rows if not line.startswith((" ", "["))]
     said = words.say("history", count=words.count(len(commits), "commit"), name=code(subject.dotted))
     return Part(said, context, tuple(f"- {line.strip()}" for line in commits[:_MAX_ROWS]))
 

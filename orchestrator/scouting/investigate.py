@@ -35,7 +35,7 @@ def _parts_of(
     if ask.intent == "history":
         from orchestrator.scouting import history
 
-        return [history.answer(ask, book, words, tools)]
+        return [history.answer(ask, question, book, words, tools)]
     if ask.intent == "compare" and len(ask.subjects) > 1:
         from orchestrator.scouting import compare
 

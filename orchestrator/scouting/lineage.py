@@ -91,7 +91,12 @@ def _extend(
     headers = [place for place in headers if name in place.text]
     uses = [place for place in extenders(headers, name) if place[:2] not in taken]
     definitions = declarers(headers, name)
-    homes = {place[:2]: at for at, level in enumerate(levels) for place in level if declared_type(place.text) == name}
+    homes = {
+        place[:2]: at
+        for at, level in enumerate(levels)
+        for place in level
+        if name in place.text and declared_type(place.text) == name
+    }
     for use, told in zip(uses, _owners(name, definitions, uses, headers), strict=True):
         owner = told or _beside(use, definitions)
         if owner is not None and owner[:2] not in homes:

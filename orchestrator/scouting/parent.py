@@ -17,7 +17,7 @@ _BEYOND = (
     "the question needs a language model; the scout answers only what code can answer exactly",
     "`orch doctor` shows how to set one up: a key such as OPENAI_API_KEY, or --model.",
 )
-_FAILED = ("the search could not be done, so nothing is known", "The answer says what stood in its way.")
+_FAILED = ("the question could not be answered", "The answer says what stood in its way.")
 _CHINESE = re.compile("[\u3400-\u9fff]")
 
 

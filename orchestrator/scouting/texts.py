@@ -11,6 +11,7 @@ from orchestrator.scouting.places import Place, with_kind
 from orchestrator.scouting.question import Ask, Subject
 from orchestrator.scouting.readings import Hits
 from orchestrator.scouting.resolve import apply_filters
+from orchestrator.scouting.sentences import where_clause
 from orchestrator.scouting.wording import Words, code
 
 _GAP = r"\W(?:.{0,60}?\W)?"
@@ -45,6 +46,10 @@ def _loosely(text: str) -> str:
 def _part(key: str, text: str, hits: Hits, ask: Ask, words: Words) -> Part:
     filtered = apply_filters(with_kind(hits.places, "other"), ask.filters)
     places: tuple[Place, ...] = filtered.inside
+    if not places:
+        elsewhere, files = filtered.outside, words.files(filtered.outside)
+        where, count = where_clause(ask.filters, words), words.count(len(elsewhere), "place")
+        return Part(words.say("text_elsewhere", text=code(text), where=where, count=count, files=files))
     said = words.say(key, text=code(text), count=words.count(len(places), "place"), files=words.files(places))
     part = Part(said, groups((words.title("text"), places)))
     outside = words.say("filtered", count=words.count(len(filtered.outside), "place")) if filtered.outside else ""

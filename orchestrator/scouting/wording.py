@@ -4,67 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from orchestrator.scouting.nouns import NOUNS, SYMBOL_KINDS, TITLES
 from orchestrator.scouting.places import KINDS, Place, count_kinds, files_of
 from orchestrator.scouting.question import Language
-
-_NOUNS: Mapping[str, tuple[str, str, str]] = {
-    "definition": ("definition", "definitions", "处定义"),
-    "import": ("import", "imports", "处导入"),
-    "call": ("call", "calls", "处调用"),
-    "attribute": ("attribute access", "attribute accesses", "处属性访问"),
-    "reference": ("reference", "references", "处引用"),
-    "comment": ("comment", "comments", "处注释"),
-    "string": ("string", "strings", "处字符串"),
-    "doc": ("doc line", "doc lines", "行文档"),
-    "other": ("other mention", "other mentions", "处其他提及"),
-    "place": ("place", "places", "处"),
-    "variable": ("place of a variable or parameter", "places of variables or parameters", "处同名的变量或参数"),
-    "catch": ("catch", "catches", "处捕获"),
-    "file": ("file", "files", "个文件"),
-    "function": ("function", "functions", "个函数"),
-    "folder": ("folder", "folders", "个文件夹"),
-    "subclass": ("subclass", "subclasses", "个子类"),
-    "line": ("line", "lines", "行"),
-    "assignment": ("assignment", "assignments", "处赋值"),
-    "setting": ("setting", "settings", "处配置"),
-    "raise": ("raise", "raises", "处抛出"),
-    "test": ("test", "tests", "个测试"),
-    "symbol": ("definition", "definitions", "个定义"),
-    "base": ("base", "bases", "个基类"),
-    "commit": ("commit", "commits", "次提交"),
-    "return": ("return line", "return lines", "条返回语句"),
-}
-
-_TITLES: Mapping[str, tuple[str, str]] = {
-    "definition": ("Definitions", "定义"),
-    "import": ("Imports", "导入"),
-    "call": ("Calls", "调用"),
-    "attribute": ("Attribute accesses", "属性访问"),
-    "reference": ("References", "引用"),
-    "comment": ("Comments", "注释"),
-    "string": ("Strings", "字符串"),
-    "doc": ("Documentation", "文档"),
-    "other": ("Other files", "其他文件"),
-    "direct": ("Direct subclasses", "直接子类"),
-    "indirect": ("Indirect subclasses", "间接子类"),
-    "base": ("Bases", "基类"),
-    "assignment": ("Assignments", "赋值"),
-    "setting": ("In configuration", "配置"),
-    "environment": ("From the environment", "环境变量"),
-    "raise": ("Raised", "抛出"),
-    "catch": ("Caught", "捕获"),
-    "variable": ("Other variables and parameters of that name", "同名的其他变量和参数"),
-    "unsure": ("On objects whose type is not known", "对象类型未知"),
-    "return": ("Return lines", "返回语句"),
-    "test": ("In tests", "测试中"),
-    "named_test": ("Tests named after it", "以它命名的测试"),
-    "callers": ("Callers", "调用者"),
-    "text": ("Matches", "匹配"),
-    "symbol": ("Definitions", "定义"),
-    "match": ("Best matches for its words", "与问题中的词最接近的结果"),
-    "commit": ("Commits", "提交"),
-    "context": ("Defined at", "定义于"),
-}
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
     "in_scope": ("in", "位于"),
@@ -290,6 +232,10 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "no_bases": ("{name} at {at} names no base.", "位于 {at} 的 {name} 没有写明基类。"),
     # --- text, history, unknown
     "text": ("{text} stands in {count} in {files}.", "{text} 在 {files}中出现 {count}。"),
+    "text_elsewhere": (
+        "{text} does not stand{where}; elsewhere it does in {count} in {files}.",
+        "{where}没有 {text}；其他地方有 {count}，在 {files}中。",
+    ),
     "text_loosely": (
         "{text} does not stand anywhere as written; in another case or with other words in between it does in "
         "{count} in {files}.",
@@ -298,6 +244,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "no_text": ("{text} does not stand in any file.", "没有任何文件包含 {text}。"),
     "history": ("{count} touched {name} lately.", "最近有 {count}涉及 {name}。"),
     "no_history": ("No commit touched {name}.", "没有提交涉及 {name}。"),
+    "history_failed": ("What changed cannot be told: {reason}", "无法得知改动：{reason}"),
     "no_git_tool": (
         "What changed around {name} cannot be told: no tool for git is at hand. `git log -L` or `git log "
         "-S{bare}` would say.",
@@ -382,34 +329,6 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
 }
 
 
-_SYMBOL_KINDS: Mapping[str, str] = {
-    "function": "函数",
-    "method": "方法",
-    "class": "类",
-    "field": "字段",
-    "variable": "变量",
-    "constant": "常量",
-    "type": "类型",
-    "interface": "接口",
-    "struct": "结构体",
-    "enum": "枚举",
-    "trait": "特征",
-    "impl": "实现",
-    "macro": "宏",
-    "module": "模块",
-    "namespace": "命名空间",
-    "property": "属性",
-    "constructor": "构造函数",
-    "record": "记录",
-    "union": "联合体",
-    "event": "事件",
-    "annotation": "注解",
-    "heading": "标题",
-    "name": "名字",
-}
-"""The kinds of definitions in Chinese."""
-
-
 class Words:
     """The words of one language."""
 
@@ -425,11 +344,11 @@ class Words:
 
     def title(self, key: str) -> str:
         """The heading of a group of places."""
-        return _TITLES[key][self._at]
+        return TITLES[key][self._at]
 
     def count(self, number: int, noun: str) -> str:
         """`1 call`, `12 calls`."""
-        one, many, chinese = _NOUNS[noun]
+        one, many, chinese = NOUNS[noun]
         return f"{number:,} {chinese}" if self._at else f"{number:,} {one if number == 1 else many}"
 
     def kinds(self, places: Iterable[Place]) -> str:
@@ -440,7 +359,7 @@ class Words:
     def symbol_kind(self, kind: str, count: int = 1) -> str:
         """`class`, for more than one `classes`."""
         if self._at:
-            return _SYMBOL_KINDS.get(kind, kind)
+            return SYMBOL_KINDS.get(kind, kind)
         if count == 1:
             return kind
         return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}{'es' if kind.endswith('s') else 's'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from tests.support.command import orch, result_of
@@ -58,3 +59,18 @@ def test_flags_before_and_after_the_command(workspace: Path) -> None:
         "-C", str(workspace), "--model", "scout", "--output", "json", "ask", "where is login defined", folder=Path("/")
     )
     assert [c["line"] for c in result_of(before)["citations"]] == [8]
+
+
+def test_what_changed_recently(workspace: Path) -> None:
+    """From the history where there is one; where there is none, that is said."""
+    asked = (*SCOUT, "what changed recently around legacy_auth?")
+    without = orch(*asked, folder=workspace)
+    assert without.returncode == 1
+    assert "What changed cannot be told: git has no history for this: fatal: not a git repository" in without.stdout
+    identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false"]
+    for arguments in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-q", "-m", "Add the old way in"]):
+        subprocess.run(["git", *arguments], cwd=workspace, check=True)
+    run = orch(*asked, folder=workspace)
+    assert run.returncode == 0
+    assert "1 commit touched `legacy_auth`" in run.stdout
+    assert "Ann: Add the old way in" in run.stdout

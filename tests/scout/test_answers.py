@@ -92,6 +92,11 @@ FIRST_LINES = {
 }
 
 
+async def test_a_text_elsewhere_is_told(tmp_path: Path) -> None:
+    result = await asked(CLI, 'where is the text "no such option" in tests', tmp_path)
+    assert result.answer.startswith("`no such option` does not stand in tests; elsewhere it does in 1 place in 1 file.")
+
+
 @pytest.mark.parametrize("question", FIRST_LINES)
 async def test_the_first_line_says_it(question: str, tmp_path: Path) -> None:
     result = await asked(CLI, question, tmp_path)

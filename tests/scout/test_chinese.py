@@ -45,6 +45,7 @@ QUESTIONS = {
     "foo 有没有测试": "tested foo",
     "foo 返回什么": "returns foo",
     "哪里捕获了 FooError": "caught FooError",
+    "哪些类在 src/app.py 里": "contents path:src/app.py",
     "src/app.py 里有多少个函数": "contents path:src/app.py",
     "foo 的文档在哪里": "documented foo",
     "哪里抛出了 ValueError": "raised ValueError",
