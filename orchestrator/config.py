@@ -1,7 +1,7 @@
 """The configuration: what can be set, and where each value came from.
 
 Flags > environment (`ORCH_…`) > `<workspace>/.orch/config.yaml` > the user's `config.yaml` > `configs/defaults.yaml`.
-Lists that refuse something (`tools.deny`) add up over all of these; anything else is replaced.
+Lists (`tools.deny`, `permissions.*`, hooks) add up over all of these; anything else is replaced.
 """
 
 from __future__ import annotations
@@ -61,6 +61,53 @@ class ToolSettings(BaseModel):
     """Tools that no agent gets, whatever its role says."""
 
 
+class PermissionSettings(BaseModel):
+    """Rules such as `run_shell(git push *)` or `edit_file(docs/**)`; deny > ask > allow."""
+
+    model_config = _SETTINGS
+
+    deny: Annotated[tuple[Text, ...], Field(strict=False)]
+    ask: Annotated[tuple[Text, ...], Field(strict=False)]
+    allow: Annotated[tuple[Text, ...], Field(strict=False)]
+
+
+class SandboxSettings(BaseModel):
+    model_config = _SETTINGS
+
+    enabled: bool
+    network: bool
+    """Whether commands in default mode reach the network without asking."""
+    writable: Annotated[tuple[Text, ...], Field(strict=False)]
+    """Folders outside the workspace that commands may write (`~` is the home folder)."""
+    unreadable: Annotated[tuple[Text, ...], Field(strict=False)]
+    """Files and folders that no command may read, beside those that always are."""
+    keep_env: Annotated[tuple[Text, ...], Field(strict=False)]
+    """Variables that commands see although their names look like secrets."""
+
+
+class HookSettings(BaseModel):
+    """One hook: a shell command that is given the event as JSON. `match` is a pattern for names of tools or roles."""
+
+    model_config = _SETTINGS
+
+    command: Text
+    match: Text | None = None
+    timeout: Annotated[float, Field(gt=0, le=30)] = 5.0
+
+
+HookEvent = Literal[
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "Stop",
+    "SessionEnd",
+]
+
+
 class Config(BaseModel):
     """Every value in force. What each one means is said in `configs/defaults.yaml`, which also gives the defaults."""
 
@@ -80,6 +127,9 @@ class Config(BaseModel):
     stream_idle_timeout: Positive
     max_tool_output: Annotated[int, Field(ge=1000, le=1_000_000)]
     tools: ToolSettings
+    permissions: PermissionSettings
+    sandbox: SandboxSettings
+    hooks: dict[HookEvent, Annotated[tuple[HookSettings, ...], Field(strict=False)]]
     models: dict[str, ModelOverride]
 
     def model_for(self, wanted: str, inherited: str) -> str:
@@ -125,7 +175,7 @@ class Loaded(NamedTuple):
 
 # --- loading ---------------------------------------------------------------------------------------------------------
 
-Rule = Literal["may set", "may lower", "may add", "may not set"]
+Rule = Literal["may set", "may lower", "may raise", "may add", "may not set"]
 
 UNTRUSTED: Mapping[str, Rule] = {
     "model": "may set",
@@ -142,6 +192,15 @@ UNTRUSTED: Mapping[str, Rule] = {
     "stream_idle_timeout": "may lower",
     "max_tool_output": "may lower",
     "tools": "may add",
+    "permissions.deny": "may add",
+    "permissions.ask": "may add",
+    "permissions.allow": "may not set",
+    "sandbox.enabled": "may raise",
+    "sandbox.network": "may lower",
+    "sandbox.writable": "may not set",
+    "sandbox.unreadable": "may add",
+    "sandbox.keep_env": "may not set",
+    "hooks": "may not set",
     "models": "may not set",
 }
 """What the configuration of a workspace that is not trusted may do with each key."""
@@ -149,7 +208,15 @@ UNTRUSTED: Mapping[str, Rule] = {
 _PREFIX = "ORCH_"
 _OTHER_VARIABLES = frozenset({"ORCH_HOME"})
 _DENY: KeyPath = ("tools", "deny")
-_NESTED = ("tools", "models")
+_SECTIONS = ("tools", "permissions", "sandbox")
+"""Mappings with a fixed set of keys, each of which is set and overridden on its own."""
+_LISTS: frozenset[KeyPath] = frozenset(
+    {_DENY}
+    | {("permissions", name) for name in PermissionSettings.model_fields}
+    | {("sandbox", name) for name in ("writable", "unreadable", "keep_env")}
+)
+"""Lists that add up over all places where they are set."""
+_NESTED = (*_SECTIONS, "models", "hooks")
 _FLAT: Mapping[str, KeyPath] = {
     **{name: (name,) for name in Config.model_fields if name not in _NESTED},
     "tools_deny": _DENY,
@@ -206,7 +273,7 @@ class _Layers:
 
     def data(self) -> dict[str, Any]:
         """The values as nested mappings."""
-        root: dict[str, Any] = {"models": {}}
+        root: dict[str, Any] = {"models": {}, "hooks": {}}
         for path, value in self.values.items():
             inner = root
             for key in path[:-1]:
@@ -256,8 +323,8 @@ class _Layers:
     def _put(self, path: KeyPath, value: Any, source: str) -> None:
         key = dotted(path)
         before = self.values.get(path)
-        if path == _DENY and before:
-            value = tuple(dict.fromkeys((*before, *value)))
+        if (path in _LISTS or path[0] == "hooks") and before:
+            value = (*before, *(each for each in value if each not in before))
             source = self.sources[key] if len(value) == len(before) else f"{self.sources[key]}, {source}"
         self.values[path] = value
         self.sources[key] = source
@@ -269,9 +336,10 @@ class _Layers:
     def _invalid(self, document: Document) -> list[Any]:
         """What is wrong with the data of one file, its gaps filled with the values so far."""
         data = {**self.data(), **{key: value for key, value in document.data.items() if value is not None}}
-        tools = document.data.get("tools")
-        if isinstance(tools, dict):
-            data["tools"] = {"deny": (), **tools}
+        for section in _SECTIONS:
+            given = document.data.get(section)
+            if isinstance(given, dict):
+                data[section] = {**self.data()[section], **given}
         try:
             Config.model_validate(data)
         except ValidationError as error:
@@ -280,12 +348,14 @@ class _Layers:
 
     def _refusal(self, path: KeyPath, value: Any) -> str:
         """Why an untrusted workspace may not set this, or an empty text."""
-        rule = UNTRUSTED[str(path[0])]
+        rule = UNTRUSTED.get(str(path[0])) or UNTRUSTED[dotted(path)]
         if rule == "may not set":
             return "only a trusted folder may set it; see `--trust`"
         current = self.values.get(path)
         if rule == "may lower" and value is not None and current is not None and value > current:
             return f"a folder that is not trusted may lower this, not raise it from {current}; see `--trust`"
+        if rule == "may raise" and value is not None and current is not None and value < current:
+            return "a folder that is not trusted may not switch this off; see `--trust`"
         return ""
 
 
@@ -294,7 +364,7 @@ def _leaves(data: Mapping[str, Any], *, keep_empty: bool) -> Iterator[tuple[KeyP
     for key, value in data.items():
         if value is None and not keep_empty:
             continue
-        if key == "tools":
+        if key in (*_SECTIONS, "hooks"):
             yield from (((key, name), inner) for name, inner in value.items())
         elif key == "models":
             yield from (((key, name, part), inner) for name, fields in value.items() for part, inner in fields.items())

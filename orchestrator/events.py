@@ -106,6 +106,55 @@ class ToolFinished(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolOutput(Event):
+    """A piece of what a running command prints, as it comes; throttled, so not every byte."""
+
+    type: ClassVar[str] = "tool_output"
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAsked(Event):
+    """The user is asked whether a call may run; `why` says what made it necessary."""
+
+    type: ClassVar[str] = "permission_asked"
+    call_id: str
+    tool: str
+    summary: str
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionSettled(Event):
+    """How a question ended, or that a rule refused: `decision` is `once`, `always` or `no`; `by` who decided:
+    `user`, `rule`, `mode`, `hook`, `headless`, `sandbox`."""
+
+    type: ClassVar[str] = "permission_settled"
+    call_id: str
+    tool: str
+    decision: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilesChanged(Event):
+    """Files that a tool call wrote, made or took away, relative to the workspace."""
+
+    type: ClassVar[str] = "files_changed"
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TodosChanged(Event):
+    """The agent's whole list of what is to do, as (content, active form, status)."""
+
+    type: ClassVar[str] = "todos_changed"
+    items: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Retry(Event):
     """A model request failed in a way that can pass and is tried again after `delay_s` seconds."""
 

@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVa
 
 from pydantic import BaseModel, ConfigDict
 
+from orchestrator.errors import ToolError
+
 OccurrenceKind = Literal["definition", "import", "call", "reference", "attribute", "comment", "string", "doc", "other"]
 
 
@@ -43,6 +45,24 @@ class ToolResult:
     display: str = ""
     shown: tuple[Shown, ...] = ()
     report: Mapping[str, Any] | None = None
+    confined: str = ""
+    """What the sandbox kept a command from, in one line; empty when it kept it from nothing."""
+    failed: bool = False
+    """What was run says that it failed (a command's exit code), though the call itself worked."""
+
+
+class Effects(NamedTuple):
+    """What a call would do, told without doing it: judged and shown before it is done.
+
+    Paths are relative to the workspace, or absolute where they lead outside. `diff` is a unified diff of the writes.
+    """
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    command: str = ""
+    cwd: str = "."
+    """The folder that `command` would run in, relative to the workspace, or absolute."""
+    diff: str = ""
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -91,6 +111,125 @@ class Files(Protocol):
 
     def reading(self) -> AbstractContextManager[Callable[[str], TextFile]]:
         """`read_text` for many files, best in the order of their paths; the context holds folders open."""
+
+
+# --- edits -----------------------------------------------------------------------------------------------------------
+
+
+class Editable(NamedTuple):
+    """A file as an edit sees it: `text` without BOM, line endings as they are; `exists` is false for one to be made."""
+
+    path: str
+    text: str
+    exists: bool = True
+
+
+class Rewrite(NamedTuple):
+    """The new text of one file. `None` deletes it. `moved_from`: its former path, which is taken away."""
+
+    path: str
+    text: str | None
+    moved_from: str = ""
+    executable: bool | None = None
+    """Whether the file may be run; `None` keeps what it is."""
+
+
+class Edits(Protocol):
+    """Changes of the workspace's files by one agent, all or nothing, kept for undo before they are made.
+
+    Encoding, BOM and mode of a file that exists are kept; what is written is exactly `text`. Raises `ToolError` with
+    the codes of `Files` and `stale` (changed since this agent read it; the context says what), `not_read`,
+    `unencodable`, `protected`, `exists`, `disk` (nothing was changed).
+    """
+
+    def open(self, path: str, *, must_exist: bool = True) -> Editable:
+        """The file as it is now. Refuses one that changed since this agent read or wrote it."""
+
+    def was_read(self, path: str) -> bool:
+        """Whether this agent has read or written the file as it is now."""
+
+    def diff(self, rewrites: Sequence[Rewrite]) -> str:
+        """The unified diff that applying them would make now."""
+
+    async def apply(self, rewrites: Sequence[Rewrite]) -> None:
+        """Make all changes or none; each file by a temporary file, fsync and rename."""
+
+
+# --- shell -----------------------------------------------------------------------------------------------------------
+
+
+class ShellRun(NamedTuple):
+    """How a command ended. `exit_code` is `None` when it was ended by orch; `signal` is the name of what ended it.
+
+    `output` is standard output and standard error as they came, its middle cut with a mark when it is long; `log` the
+    file that holds all of it, empty when `output` is whole. `notes` say what else to know (leftover processes, the
+    changed folder). `confined` as in `ToolResult`.
+    """
+
+    exit_code: int | None
+    output: str
+    duration_s: float
+    timed_out: bool = False
+    signal: str = ""
+    log: str = ""
+    notes: tuple[str, ...] = ()
+    confined: str = ""
+    cwd: str = "."
+    """The folder that the next command starts in."""
+
+
+class ShellJob(NamedTuple):
+    """A command in the background: its new output since it was last asked for, and how it ended, if it has."""
+
+    id: str
+    command: str
+    running: bool
+    output: str
+    exit_code: int | None = None
+    log: str = ""
+    signal: str = ""
+
+
+class Shell(Protocol):
+    """Commands of one agent: bash, standard input at its end, the folder and exported variables kept between calls."""
+
+    @property
+    def cwd(self) -> str: ...
+
+    async def run(self, command: str, *, timeout: float, on_output: Callable[[str], None]) -> ShellRun:
+        """Run to its end or to `timeout` seconds. A cancelled call ends the whole process group."""
+
+    async def start(self, command: str) -> ShellJob:
+        """Start in the background; the job ends with the session at the latest."""
+
+    async def output(self, job: str, *, wait: float = 0.0) -> ShellJob:
+        """What a job has printed since the last look, waiting up to `wait` seconds for news. `ToolError('no_job')`."""
+
+    async def stop(self, job: str) -> ShellJob:
+        """End a job's process group, first gently."""
+
+
+# --- the list of what is to do ---------------------------------------------------------------------------------------
+
+TodoStatus = Literal["pending", "in_progress", "completed"]
+
+
+class Todo(NamedTuple):
+    """`content` says what to do ("Run the tests"), `active_form` the same while it is done ("Running the tests")."""
+
+    content: str
+    active_form: str
+    status: TodoStatus
+
+
+class Todos(Protocol):
+    """The list of one agent."""
+
+    @property
+    def items(self) -> Sequence[Todo]: ...
+
+    def replace(self, items: Sequence[Todo]) -> str:
+        """Put a new list in the place of the old one. Gives what the model should be told about it, often nothing."""
 
 
 # --- search ----------------------------------------------------------------------------------------------------------
@@ -283,6 +422,11 @@ class ToolContext:
     agent: str = "parent"
     spawn: Spawn | None = None
     progress: Callable[[str], None] = field(default=lambda text: None)
+    on_output: Callable[[str], None] = field(default=lambda text: None)
+    """Told each piece of what a running command prints."""
+    open_edits: Callable[[], Edits] | None = None
+    open_shell: Callable[[], Shell] | None = None
+    todos: Todos | None = None
 
     @property
     def search(self) -> Search:
@@ -291,6 +435,18 @@ class ToolContext:
     @property
     def code(self) -> Code:
         return self.open_code()
+
+    @property
+    def edits(self) -> Edits:
+        if self.open_edits is None:
+            raise ToolError("unavailable", "Nothing can be changed in this run.")
+        return self.open_edits()
+
+    @property
+    def shell(self) -> Shell:
+        if self.open_shell is None:
+            raise ToolError("unavailable", "No commands can be run in this run.")
+        return self.open_shell()
 
 
 A = TypeVar("A", bound=Args)
@@ -306,6 +462,8 @@ class Tool(ABC, Generic[A]):
     """Changes nothing: may run beside others and start while the reply still streams."""
     eager: ClassVar[bool] = True
     """A read-only tool that may start before the reply is complete (`delegate` and `report` may not)."""
+    judged: ClassVar[bool] = False
+    """Whether a call only reads depends on its `effects`; such a tool has `read_only = False`."""
     timeout: ClassVar[float] = 60.0
     """Seconds; 0 for a tool that keeps its own limits."""
     max_output: ClassVar[int] = 50_000
@@ -314,3 +472,7 @@ class Tool(ABC, Generic[A]):
     @abstractmethod
     async def run(self, args: A, context: ToolContext) -> ToolResult:
         """Do it. Raises `ToolError` for what the model can act on; any other exception is a bug."""
+
+    async def effects(self, args: A, context: ToolContext) -> Effects:
+        """What `run` would do with these arguments. Raises `ToolError` where `run` would, before anybody is asked."""
+        return Effects()

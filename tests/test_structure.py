@@ -21,7 +21,7 @@ PACKAGE = ROOT / "orchestrator"
 TOOLS = ROOT / "tools"
 
 GROUPS: Mapping[str, str] = {
-    "ground": "tool messages events errors model result shipped __init__",
+    "ground": "approval tool messages events errors model result shipped __init__",
     "text": """decoding globs json_bytes path_names paths problems safe_text secret_files small_file strict_yaml
         text_cut tokens unicode_classes validation yaml_syntax""",
     "files": """ignore open_folders rust_regex search search_job search_process search_rows search_scope search_worker
@@ -32,6 +32,7 @@ GROUPS: Mapping[str, str] = {
     "scout": "scout scouting",
     "choice": "models",
     "settings": "claude_agents config prompts role_files role_loading roles trust",
+    "guard": "",
     "engine": """abort agent arguments budget citations delegation result_batch session tool_runner toolbox
         transcript""",
     "screen": "headless ui",
@@ -49,9 +50,10 @@ MAY_IMPORT: Mapping[str, str] = {
     "scout": "ground text",
     "choice": "ground text wires scout",
     "settings": "ground text",
-    "engine": "ground text settings",
+    "guard": "ground text files settings",
+    "engine": "ground text settings files guard",
     "screen": "ground text",
-    "top": "ground text files code wires scout choice settings engine screen",
+    "top": "ground text files code wires scout choice settings guard engine screen",
     "testing": "ground",
 }
 """The groups that each group may import besides itself, also late, inside a function, and for types alone."""
@@ -62,7 +64,7 @@ LIBRARIES: Mapping[str, str] = {
     "litellm": "litellm_http litellm_model",
     "platformdirs": "paths",
     "rich": "ui",
-    "tree_sitter": "code",
+    "tree_sitter": "code shell_syntax",
     "yaml": "strict_yaml yaml_syntax providers",
     "pickle": "",
     "shelve": "",
