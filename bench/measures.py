@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import statistics
+import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +17,7 @@ from bench import scripts
 from bench.figures import Row, figure
 from bench.installed import ROOT, Installed
 from bench.process import Ran, run
+from orchestrator.sandbox import Level, NoSandbox, Policy, Sandbox, open_sandbox, secret_places
 from tests.support.model_server import ServerProcess
 
 QUESTION = "What is in the file?"
@@ -44,6 +47,14 @@ class Lab:
         """The same conversation by bare aiohttp."""
         command = (self.installed.python, ROOT / "bench" / "floor.py", f"{url}/v1", workspace, QUESTION)
         return run(command, self.installed.env)
+
+    def start(self, box: Sandbox, level: Level, env: Mapping[str, str]) -> float:
+        """Milliseconds that `true` takes from the call that starts it to its end."""
+        policy = Policy(level, False, self.folder, self.folder, unreadable=secret_places(self.installed.home, env))
+        nowhere = subprocess.DEVNULL
+        began = time.perf_counter()
+        box.popen(["true"], policy, cwd=self.folder, env=env, stdin=nowhere, stdout=nowhere, stderr=nowhere).wait()
+        return (time.perf_counter() - began) * 1000
 
     def new_folder(self) -> Path:
         return Path(tempfile.mkdtemp(dir=self.folder))
@@ -150,6 +161,23 @@ def child_request(lab: Lab) -> list[Row]:
     return [_row(what, "kB", [size], peers="deepagents 9, codex 30, claude-code 33 kB", aim="8 kB")]
 
 
+def sandbox(lab: Lab) -> list[Row]:
+    """A command that does nothing, started in each sandbox that works here and outside of all, in turn."""
+    rows = []
+    levels: tuple[Level, ...] = ("read-only", "workspace")
+    env = {**lab.installed.env, "ORCH_HOME": str(lab.folder / "orch-home")}
+    for name in ("landlock", "bubblewrap", "seatbelt"):
+        box = open_sandbox(True, env, prefer=name)
+        if box.name != name:
+            continue
+        for level in levels:
+            pairs = [(lab.start(box, level, env), lab.start(NoSandbox(), level, env)) for _ in range(lab.runs * 20)]
+            inside, outside = ([pair[at] for pair in pairs] for at in (0, 1))
+            what = f"`true` started and ended, {name}, level `{level}` (floor: no sandbox)"
+            rows.append(_row(what, "ms", inside, outside, aim="10 ms"))
+    return rows
+
+
 MEASURES: Mapping[str, Callable[[Lab], list[Row]]] = {
     "version": version,
     "one-shot": one_shot,
@@ -157,6 +185,7 @@ MEASURES: Mapping[str, Callable[[Lab], list[Row]]] = {
     "turns": turns,
     "fan-out": fan_out,
     "child-request": child_request,
+    "sandbox": sandbox,
 }
 
 

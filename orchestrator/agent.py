@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -13,6 +13,7 @@ from orchestrator.arguments import stored_arguments
 from orchestrator.budget import Budget
 from orchestrator.errors import ModelError
 from orchestrator.events import Emit, ReplyVoided, Retry, Text, Thinking, TurnFinished, TurnStarted
+from orchestrator.gate import Who
 from orchestrator.messages import Message, ToolCall, Usage, tool_result, user
 from orchestrator.model import (
     CallReady,
@@ -31,6 +32,8 @@ from orchestrator.tool_runner import ABORTED, Outcome, ToolRunner
 from orchestrator.transcript import Transcript
 
 MAX_CONTINUATIONS = 3
+MAX_SENT_BACK = 8
+"""How often a Stop hook may send an agent back to work."""
 CONTINUE = "Your reply was cut at the output limit. Go on exactly where it stopped; repeat nothing."
 EMPTY = "Your last reply was empty. Give your answer now, or call a tool. If you are done, say so in one sentence."
 
@@ -41,6 +44,7 @@ class Next(Enum):
     TOOL_RESULTS = "tool_results"
     CONTINUE_CUT = "continue_cut"
     ASK_AGAIN = "ask_again"
+    SENT_BACK = "sent_back"
 
 
 class Ending(NamedTuple):
@@ -67,7 +71,10 @@ class AgentSetup(NamedTuple):
 
 
 class Agent:
-    """One conversation with a model that may use tools. `history` only grows, and every call in it gets its result."""
+    """One conversation with a model that may use tools. `history` only grows, and every call in it gets its result.
+
+    `run` may be called again, with what the user says next.
+    """
 
     def __init__(
         self,
@@ -93,9 +100,7 @@ class Agent:
         self._clock = clock
         self._transcript = transcript
         self._reply: _Incoming = _Incoming()
-        self._cut_text = ""
-        self._continuations = 0
-        self._asked_again = False
+        self._start_anew()
 
     @property
     def transcript_path(self) -> Path:
@@ -105,8 +110,16 @@ class Agent:
     def transcript_failure(self) -> OSError | None:
         return self._transcript.failure
 
+    def _start_anew(self) -> None:
+        """Each task has all its turns, and may be cut, empty and sent back as often as another."""
+        self._last_turn = self.turns + self.setup.max_turns
+        self._cut_text = ""
+        self._continuations = 0
+        self._asked_again = False
+        self._sent_back = 0
+
     def close(self) -> None:
-        """No more turns: the transcript's file is closed."""
+        """No more turns for now: the transcript's file is closed."""
         self._transcript.close()
 
     @property
@@ -119,9 +132,11 @@ class Agent:
 
     async def run(self, task: str) -> Ending:
         """Work on `task` to an ending. Only cancellation leaves by an exception, with every call answered."""
+        self._start_anew()
+        self.runner.begin(Who(self.setup.name, self.setup.role, task))
         self._append(user(task))
         while True:
-            if self.turns >= self.setup.max_turns:
+            if self.turns >= self._last_turn:
                 return Ending("incomplete", "max_turns", self.said)
             if self.budget.exhausted:
                 return Ending("incomplete", "budget", self.said)
@@ -129,7 +144,7 @@ class Agent:
                 reply, outcomes = await self._turn()
             except ModelError as error:
                 return Ending("failed", "error", self.said, error=error)
-            step = self._decide(reply, outcomes)
+            step = await self._decide(reply, outcomes)
             if isinstance(step, Ending):
                 return step
 
@@ -152,7 +167,7 @@ class Agent:
             self._close_interrupted(incoming)
             raise failure
         outcomes = [incoming.tasks[call.id].result() for call in incoming.done.message.tool_calls]
-        self._answer([outcome.message for outcome in outcomes])
+        self._answer([outcome.message for outcome in outcomes], incoming.done.message.tool_calls)
         return incoming.done, outcomes
 
     async def _receive(self, incoming: _Incoming, group: asyncio.TaskGroup) -> ModelError | None:
@@ -222,10 +237,13 @@ class Agent:
             self._append(message)
         self._reply.text = ""
 
-    def _answer(self, results: list[Message]) -> None:
+    def _answer(self, results: list[Message], calls: Sequence[ToolCall]) -> None:
         """Append the results of one reply, within the share of the window that a batch may take."""
-        if results and self.turns == self.setup.max_turns - 1:
-            results[-1] = replace(results[-1], content=results[-1].content + self._last_turn_note())
+        if results:
+            note = self._last_turn_note() if self.turns == self._last_turn - 1 else ""
+            reminder = self.runner.round_note(calls)
+            note += f"\n\n[orch: {reminder}]" if reminder else ""
+            results[-1] = replace(results[-1], content=results[-1].content + note)
         for message in fit_batch(results, self.model.info.window):
             self._append(message)
 
@@ -245,18 +263,34 @@ class Agent:
 
     # --- what next ---------------------------------------------------------------------------------------------------
 
-    def _decide(self, reply: Reply, outcomes: list[Outcome]) -> Ending | Next:
+    async def _decide(self, reply: Reply, outcomes: list[Outcome]) -> Ending | Next:
+        stop = next((o for o in outcomes if o.stop is not None), None)
+        if stop is not None and stop.stop is not None:
+            return Ending("denied" if stop.stop == "denied" else "incomplete", stop.stop, self.said)
         report = next((o.report for o in outcomes if o.report is not None), None)
         if report is not None:
-            return Ending("ok", "done", str(report["summary"]), report=report)
+            return await self._ended(Ending("ok", "done", str(report["summary"]), report=report))
+        text = self._cut_text + reply.message.content
+        if outcomes and self.runner.guard.said(reply.message.content).action == "stop":
+            return Ending("incomplete", "loop_guard", text)
         if outcomes:
             self._cut_text = ""
             self._continuations = 0
             return Next.TOOL_RESULTS
-        text = self._cut_text + reply.message.content
         if reply.finish_reason == "length" and self._continuations < MAX_CONTINUATIONS:
             return self._continue_cut(text)
-        return self._end(reply, text)
+        return await self._end(reply, text)
+
+    async def _ended(self, ending: Ending) -> Ending | Next:
+        """The ending, unless a Stop hook has more for the agent to do."""
+        if self._sent_back >= MAX_SENT_BACK:
+            return ending
+        again = await self.runner.gate.sent_back(ending.text, self._sent_back, is_child=self.setup.must_report)
+        if not again:
+            return ending
+        self._sent_back += 1
+        self._append(user(again))
+        return Next.SENT_BACK
 
     def _continue_cut(self, text: str) -> Next:
         self._continuations += 1
@@ -264,7 +298,7 @@ class Agent:
         self._append(user(CONTINUE))
         return Next.CONTINUE_CUT
 
-    def _end(self, reply: Reply, text: str) -> Ending | Next:
+    async def _end(self, reply: Reply, text: str) -> Ending | Next:
         if reply.finish_reason == "content_filter":
             error = ModelError(
                 "content_filter", "the provider's content filter stopped the reply", "Rephrase the task."
@@ -272,7 +306,7 @@ class Agent:
             return Ending("failed", "error", text, error=error)
         if text.strip():
             cut = reply.finish_reason == "length"
-            return Ending("incomplete", "budget", text) if cut else Ending("ok", "done", text)
+            return Ending("incomplete", "budget", text) if cut else await self._ended(Ending("ok", "done", text))
         if self._asked_again:
             error = ModelError("server", "the model gave an empty reply twice", "Ask again, or use another model.")
             return Ending("failed", "error", self.said, error=error)

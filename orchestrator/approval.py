@@ -41,7 +41,14 @@ class PermissionReply:
     by: Literal["user", "headless"] = "user"
 
 
+class AskRefused(Exception):
+    """Nobody is asked, and the run is to end as denied; the text says how it could be allowed."""
+
+
 class Approver(Protocol):
-    """Asks the user. Cancelled, it leaves the screen as it was; at the end of input the answer is no."""
+    """Asks the user. Cancelled, it leaves the screen as it was; at the end of input the answer is no.
+
+    Raises `AskRefused` where a question is to end the run.
+    """
 
     async def ask(self, request: PermissionRequest) -> PermissionReply: ...

@@ -6,16 +6,21 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     import argparse
 
     from orchestrator.abort import AbortToken
+    from orchestrator.approval import Approver
+    from orchestrator.events import Emit, Event
     from orchestrator.headless import Writer
+    from orchestrator.permissions import Mode
     from orchestrator.result import Result
     from orchestrator.role_commands import Output
+    from orchestrator.session import Session
     from orchestrator.wiring import Setup
 
 
@@ -44,8 +49,10 @@ def _run(args: Sequence[str]) -> int:
     tolerate_encoding(sys.stdout, sys.stderr)
     options = parser().parse_args(args)
     if options.command is None:
-        parser().print_help(sys.stderr)
-        return 2
+        if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
+            parser().print_help(sys.stderr)
+            return 2
+        options = parser().parse_args([*args, "chat"])
     try:
         return _COMMANDS[options.command](options)
     except OrchError as error:
@@ -77,41 +84,157 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-# --- ask -------------------------------------------------------------------------------------------------------------
+# --- ask, run --------------------------------------------------------------------------------------------------------
 
 
 def _ask(options: argparse.Namespace) -> int:
+    setup = _setup(options)
+    _only_read(setup)
+    return _converse(options, setup, _question(options.question, sys.stdin, "question"), "plan")
+
+
+def _run_task(options: argparse.Namespace) -> int:
+    from orchestrator.errors import UsageError
+
+    setup = _setup(options)
+    task = _question(options.task, sys.stdin, "task")
+    if setup.choose().wire == "scout":
+        hint = "set a key (`orch doctor` shows which), or give --model; `orch ask` works without one"
+        raise UsageError("`orch run` needs a model: the built-in scout answers questions and changes nothing", hint)
+    return _converse(options, setup, task, options.mode)
+
+
+def _converse(options: argparse.Namespace, setup: Setup, prompt: str, mode: Mode) -> int:
     import asyncio
 
     from orchestrator.abort import AbortToken
 
-    setup = _setup(options)
-    question = _question(options.question, sys.stdin)
     abort = AbortToken()
     writer = _writer(options, setup, abort)
     try:
-        return writer.finish(asyncio.run(_answer(setup, question, writer, abort)))
+        approver = _approver(options, writer.suspended, mode)
+        return writer.finish(asyncio.run(_answer(setup, prompt, writer, abort, mode, approver)))
     finally:
         writer.close()
 
 
-async def _answer(setup: Setup, question: str, writer: Writer, abort: AbortToken) -> Result:
+async def _answer(
+    setup: Setup, prompt: str, writer: Writer, abort: AbortToken, mode: Mode, approver: Approver | None
+) -> Result:
+    _stop_on_signals(abort, writer)
+    async with _session(setup, writer.emit, mode, approver) as session:
+        return await session.ask(prompt, abort)
+
+
+@asynccontextmanager
+async def _session(setup: Setup, emit: Emit, mode: Mode, approver: Approver | None) -> AsyncIterator[Session]:
     from orchestrator.wiring import Models, open_session
 
-    _stop_on_signals(abort, writer)
     models = Models(setup)
+    session = None
     try:
-        session = open_session(setup, models, abort, writer.emit)
+        session = open_session(setup, models, emit, mode=mode, approver=approver)
         gc.freeze()
         gc.set_threshold(_NEW_OBJECTS)
         gc.enable()
-        return await session.ask(question)
+        yield session
     finally:
+        if session is not None:
+            await session.aclose()
         await models.aclose()
 
 
-def _stop_on_signals(abort: AbortToken, writer: Writer) -> None:
-    """The first Ctrl+C, SIGTERM or SIGHUP stops the tree and gives the partial result; the second leaves at once."""
+def _only_read(setup: Setup) -> None:
+    """From here on the kernel keeps this process and what it starts from writing anywhere but its own folders."""
+    if not setup.loaded.config.sandbox.enabled:
+        return
+    from orchestrator.sandbox import confine_to_reading
+
+    confine_to_reading((setup.places.state, setup.places.cache))
+
+
+def _approver(
+    options: argparse.Namespace, suspended: Callable[[], AbstractContextManager[None]], mode: Mode
+) -> Approver | None:
+    """Who is asked: the user at the terminal, unless the run is headless."""
+    if mode == "plan":
+        return None
+    from orchestrator.headless_approval import HeadlessApprover
+
+    if options.on_ask or not (sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()):
+        return HeadlessApprover(options.on_ask or "deny")
+    from orchestrator.permissions import QueuedApprover
+    from orchestrator.ui.approval import TerminalApprover
+
+    return QueuedApprover(TerminalApprover(sys.stdin, sys.stderr, suspended))
+
+
+# --- chat ------------------------------------------------------------------------------------------------------------
+
+
+def _chat(options: argparse.Namespace) -> int:
+    import asyncio
+
+    if sys.stdin is None:
+        from orchestrator.errors import UsageError
+
+        raise UsageError("standard input is closed", 'ask one question: orch ask "where is NAME used"')
+    asyncio.run(_talk(options, _setup(options)))
+    return 0
+
+
+async def _talk(options: argparse.Namespace, setup: Setup) -> None:
+    from orchestrator.chat_commands import chat_commands, greeting
+    from orchestrator.ui.chat import converse, line_reader
+
+    talk = _Talk(options, setup)
+    read = line_reader(sys.stdin, setup.places.state / "history")
+    async with _session(setup, talk.emit, options.mode, _approver(options, talk.suspended, options.mode)) as session:
+        talk.say(greeting(setup, options.mode))
+        commands = chat_commands(setup, session, read, talk.say)
+        await converse(read, talk.say, lambda prompt: talk.answer(session, prompt), commands)
+
+
+class _Talk:
+    """The screen of an interactive session: each prompt has a writer and a stop of its own."""
+
+    def __init__(self, options: argparse.Namespace, setup: Setup) -> None:
+        self._options = options
+        self._setup = setup
+        self._writer: Writer | None = None
+
+    def emit(self, event: Event) -> None:
+        if self._writer is not None:
+            self._writer.emit(event)
+
+    def suspended(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._writer is None else self._writer.suspended()
+
+    def say(self, text: str) -> None:
+        from orchestrator.safe_text import safe_text
+
+        if text:
+            print(safe_text(text), file=sys.stderr, flush=True)
+
+    async def answer(self, session: Session, prompt: str) -> None:
+        from orchestrator.abort import AbortToken
+
+        abort = AbortToken()
+        self._writer = writer = _writer(self._options, self._setup, abort)
+        forget = _stop_on_signals(abort, writer)
+        try:
+            writer.finish(await session.ask(prompt, abort))
+        finally:
+            forget()
+            writer.close()
+            self._writer = None
+
+
+def _stop_on_signals(abort: AbortToken, writer: Writer) -> Callable[[], None]:
+    """The first Ctrl+C, SIGTERM or SIGHUP stops the tree and gives the partial result; the second leaves at once.
+
+    Gives the function that ends this.
+    """
     import asyncio
     import signal
 
@@ -122,21 +245,29 @@ def _stop_on_signals(abort: AbortToken, writer: Writer) -> None:
         abort.trigger(name)
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    for number in numbers:
         loop.add_signal_handler(number, stop, number.name)
 
+    def forget() -> None:
+        for number in numbers:
+            loop.remove_signal_handler(number)
 
-def _question(words: Sequence[str], stdin: TextIO | None) -> str:
+    return forget
+
+
+def _question(words: Sequence[str], stdin: TextIO | None, what: str) -> str:
     from orchestrator.errors import UsageError
 
     if list(words) != ["-"]:
         text = " ".join(words)
     elif stdin is None:
-        raise UsageError("the question is to be read from standard input, which is closed", "give it as an argument")
+        raise UsageError(f"the {what} is to be read from standard input, which is closed", "give it as an argument")
     else:
         text = stdin.read()
     if not text.strip():
-        raise UsageError("the question is empty", 'ask something: orch ask "where is NAME used"')
+        example = 'orch ask "where is NAME used"' if what == "question" else 'orch run "make the tests of NAME pass"'
+        raise UsageError(f"the {what} is empty", f"say what you want: {example}")
     return text.strip()
 
 
@@ -219,6 +350,41 @@ def _config(options: argparse.Namespace) -> int:
     return _show(options, configuration(_setup(options)))
 
 
+def _permissions(options: argparse.Namespace) -> int:
+    from orchestrator.permission_commands import permissions_command
+
+    setup = _setup(options)
+    forget = options.action == "forget"
+    output = permissions_command(
+        options.action or "list",
+        (options.rule or "") if forget else "",
+        forget_all=forget and options.all,
+        loaded=setup.loaded,
+        workspace=setup.workspace,
+        places=setup.places,
+        tool_names=setup.toolbox.names,
+    )
+    return _show(options, output)
+
+
+# --- undo, redo, diff ------------------------------------------------------------------------------------------------
+
+
+def _undo(options: argparse.Namespace) -> int:
+    from orchestrator import checkpoint_commands as commands
+
+    setup = _setup(options)
+    if options.command == "diff":
+        output = commands.diff_command(setup.places, setup.workspace, session=options.session)
+        if options.output == "text" and sys.stdout is not None and not sys.stdout.isatty():
+            return _say(output.text, output.exit_code)  # as it is: somebody may want to apply it
+        return _show(options, output)
+    sure = options.yes or options.dry_run
+    ask = commands.asker(sys.stdin, sys.stderr, yes=sure, what=options.command)
+    take = commands.undo_command if options.command == "undo" else commands.redo_command
+    return _show(options, take(setup.places, setup.workspace, commands.Wanted(options.session, options.dry_run, ask)))
+
+
 def _show(options: argparse.Namespace, output: Output) -> int:
     import json
 
@@ -227,7 +393,19 @@ def _show(options: argparse.Namespace, output: Output) -> int:
     return _say(safe_text(output.text) if options.output == "text" else json.dumps(output.data), output.exit_code)
 
 
-_COMMANDS = {"ask": _ask, "roles": _roles, "tools": _tools, "doctor": _doctor, "config": _config}
+_COMMANDS = {
+    "ask": _ask,
+    "run": _run_task,
+    "chat": _chat,
+    "roles": _roles,
+    "tools": _tools,
+    "doctor": _doctor,
+    "config": _config,
+    "permissions": _permissions,
+    "undo": _undo,
+    "redo": _undo,
+    "diff": _undo,
+}
 
 
 if __name__ == "__main__":

@@ -9,12 +9,13 @@ from typing import NoReturn
 from orchestrator import __version__
 
 DESCRIPTION = """\
-Answers questions about a code base: a parent agent delegates to sub-agents
-and checks what they report."""
+Answers questions about a code base and changes it: a parent agent delegates
+to sub-agents and checks what they report."""
 EXAMPLES = """\
 examples:
   orch ask "where is legacy_auth used"      no key: the built-in scout answers
   orch ask --model openai/gpt-5.2 "how are sessions stored?"
+  orch run "make the failing test in tests/test_auth.py pass"
   orch ask --output json "who calls parse_url" | jq .citations
   orch doctor                               what would be used, what is missing
 
@@ -46,10 +47,16 @@ def parser() -> _Parser:
     ask.add_argument(
         "question", nargs="+", metavar="QUESTION", help="the question, or - to read it from standard input"
     )
+    acting = [common, _run_flags(), _acting_flags()]
+    run = commands.add_parser("run", parents=acting, help="do a task; asks before it changes things")
+    run.add_argument("task", nargs="+", metavar="TASK", help="the task, or - to read it from standard input")
+    commands.add_parser("chat", parents=acting, help="one prompt after the other; what `orch` alone does in a terminal")
     roles = commands.add_parser("roles", parents=[common], help="list, show, make or check roles")
     _actions(roles, {"list": None, "show": "NAME", "new": "NAME", "check": "FILE"}, common)
     tools = commands.add_parser("tools", parents=[common], help="list or show tools")
     _actions(tools, {"list": None, "show": "NAME"}, common)
+    _changes(commands, common)
+    _permissions(commands, common)
     commands.add_parser("doctor", parents=[common], help="what would be used and why, and what is missing")
     commands.add_parser("config", parents=[common], help="every setting in force, and where it comes from")
     return root
@@ -63,6 +70,26 @@ def _actions(command: _Parser, actions: dict[str, str | None], common: _Parser) 
             action.add_argument("files", nargs="*", metavar=argument, help="role files; default: all there are")
         elif argument:
             action.add_argument("name", metavar=argument)
+
+
+def _changes(commands: argparse._SubParsersAction[_Parser], common: _Parser) -> None:
+    """What looks at or takes back what a session changed."""
+    session = _Parser(add_help=False)
+    session.add_argument("--session", metavar="ID", help="default: the newest session that changed files here")
+    for name, text in (("undo", "take back the last turn's changes"), ("redo", "make again what was taken back")):
+        command = commands.add_parser(name, parents=[common, session], help=text)
+        command.add_argument("--yes", action="store_true", help="do not ask")
+        command.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    commands.add_parser("diff", parents=[common, session], help="all that a session changed")
+
+
+def _permissions(commands: argparse._SubParsersAction[_Parser], common: _Parser) -> None:
+    command = commands.add_parser("permissions", parents=[common], help="list the rules, or forget what was allowed")
+    inner = command.add_subparsers(dest="action", metavar="ACTION", parser_class=_Parser)
+    inner.add_parser("list", parents=[common])
+    forget = inner.add_parser("forget", parents=[common])
+    forget.add_argument("rule", nargs="?", metavar="RULE", help="as `list` shows it")
+    forget.add_argument("--all", action="store_true", help="all that was allowed for always in this workspace")
 
 
 def _common() -> _Parser:
@@ -87,6 +114,23 @@ def _run_flags() -> _Parser:
     flags.add_argument("--max-usd", metavar="USD", type=_number(float), help="money for the whole tree")
     flags.add_argument("--max-tokens", metavar="N", type=_number(int), help="tokens for the whole tree")
     flags.add_argument("--timeout", metavar="SECONDS", type=_number(float), help="time for the whole tree")
+    return flags
+
+
+def _acting_flags() -> _Parser:
+    """What agents may do."""
+    flags = _Parser(add_help=False)
+    flags.add_argument(
+        "--mode",
+        choices=("default", "plan", "accept-edits"),
+        default="default",
+        help="default asks before every change; accept-edits lets edits in the workspace pass; plan only reads",
+    )
+    flags.add_argument(
+        "--on-ask",
+        choices=("deny", "fail"),
+        help="ask nobody: refuse what would be asked and go on, or end the run",
+    )
     return flags
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -13,12 +13,15 @@ from typing import NamedTuple
 from orchestrator.agent import Agent, AgentSetup, Ending
 from orchestrator.budget import Budget, Limits
 from orchestrator.citations import check, findings_of, mentions
+from orchestrator.deadline import Deadline, Expired
 from orchestrator.errors import ConfigError, ToolError
-from orchestrator.events import AgentFinished, AgentStarted, Emit, Progress
-from orchestrator.messages import ToolCall
+from orchestrator.events import AgentFinished, AgentStarted, Emit, Progress, TodosChanged
+from orchestrator.gate import Gate, Safety
+from orchestrator.messages import ToolCall, Usage
 from orchestrator.model import Model
 from orchestrator.result import AgentSummary, Citation
 from orchestrator.roles import PARENT, Role
+from orchestrator.todos import TodoList
 from orchestrator.tokens import characters_for, estimate_tokens
 from orchestrator.tool import Shown, Spawn, ToolContext, ToolResult
 from orchestrator.tool_runner import ToolRunner
@@ -32,30 +35,56 @@ LEAST_TOKENS = 500
 """A child with less than this cannot make one useful request."""
 
 
+class Spent(NamedTuple):
+    """What an agent has used so far. `cost` in US dollars, `None` when a price is unknown."""
+
+    turns: int = 0
+    tool_calls: int = 0
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+
+    @classmethod
+    def of(cls, agent: Agent) -> Spent:
+        return cls(agent.turns, agent.tool_calls, agent.usage, agent.cost)
+
+    def since(self, before: Spent) -> Spent:
+        cost = None if self.cost is None or before.cost is None else self.cost - before.cost
+        return Spent(self.turns - before.turns, self.tool_calls - before.tool_calls, self.usage - before.usage, cost)
+
+
 @dataclass(slots=True)
 class Record:
-    """An agent of the tree and how far it has come; `ending` is set when it has ended."""
+    """An agent of the tree and how far it has come; `ending` is set when it has ended.
+
+    `before` is what the agent had used already when the prompt came that this is the record of.
+    """
 
     agent: Agent
     began: float
     ended: float | None = None
     ending: Ending | None = None
     citations: tuple[Citation, ...] = ()
+    before: Spent = field(default_factory=Spent)
+
+    @property
+    def spent(self) -> Spent:
+        return Spent.of(self.agent).since(self.before)
 
     def summary(self, now: float) -> AgentSummary:
-        agent, ending = self.agent, self.ending or Ending("aborted", "aborted", "")
+        agent, ending, spent = self.agent, self.ending or Ending("aborted", "aborted", ""), self.spent
         return AgentSummary(
             agent.setup.name,
             agent.setup.role,
             agent.setup.parent,
             ending.status,
             ending.stop_reason,
-            agent.turns,
-            agent.tool_calls,
-            agent.usage,
-            agent.cost,
+            *spent,
             round((now if self.ended is None else self.ended) - self.began, 4),
         )
+
+
+Workbench = Callable[[ToolContext, bool], ToolContext]
+"""The context of one agent with what is its own: what it has read, its shell. The flag: it only reads."""
 
 
 class Crew(NamedTuple):
@@ -65,48 +94,70 @@ class Crew(NamedTuple):
     context: ToolContext
     read_only: bool
     """The mode's ceiling over every role."""
+    safety: Safety
+    workbench: Workbench
     denied_tools: frozenset[str]
     system: Callable[[Role], str]
     model_for: Callable[[Role], Model]
     emit: Emit
     clock: Callable[[], float]
     transcripts: Path
+    begin_turn: Callable[[int], None]
+    """Told the number of each prompt before it is worked on: what is changed from then on is undone as one."""
+    release: Callable[[], None]
+    """Lets go of what is kept for undo, so that it can be taken back."""
+    close: Callable[[], Awaitable[None]]
+    """Ends what the tools have left running."""
     max_output: int = 50_000
     """Characters of a tool result, for tools that set no limit of their own."""
 
-    def context_of(self, name: str, spawn: Spawn | None) -> ToolContext:
-        """What the tools of the agent `name` may use; the progress that they report is told as its."""
-        return replace(
-            self.context, agent=name, spawn=spawn, progress=lambda text: self.emit(Progress(name, self.clock(), text))
-        )
-
     def build(
-        self, role: Role, name: str, parent: str | None, budget: Budget, context: ToolContext, extra: str
+        self,
+        role: Role,
+        name: str,
+        parent: str | None,
+        budget: Budget,
+        extra: str,
+        *,
+        deadline: Deadline,
+        spawn: Spawn | None = None,
     ) -> Agent:
         """An agent of `role`; `extra` is the one tool that its place in the tree gives it."""
         allowed = frozenset({*role.effective_tools(self.toolbox.read_only, self.denied_tools), extra})
+        read_only = self.read_only or role.read_only
+        offered = self.toolbox.usable(allowed, read_only=read_only)
         setup = AgentSetup(
             name,
             role.name,
             parent,
             self.system(role),
-            self.toolbox.schemas(allowed),
+            self.toolbox.schemas(offered),
             role.max_turns,
             must_report=parent is not None,
         )
-        read_only = self.read_only or (role.read_only and parent is not None)
-        runner = ToolRunner(
+        transcript = Transcript(self.transcripts / f"{name}.jsonl")
+        runner = self._runner(name, allowed, read_only, deadline, spawn)
+        return Agent(
+            setup, self.model_for(role), runner, budget, emit=self.emit, clock=self.clock, transcript=transcript
+        )
+
+    def _runner(
+        self, name: str, allowed: frozenset[str], read_only: bool, deadline: Deadline, spawn: Spawn | None
+    ) -> ToolRunner:
+        context = replace(
+            self.context, agent=name, spawn=spawn, progress=lambda text: self.emit(Progress(name, self.clock(), text))
+        )
+        todos = TodoList(name, lambda items: self.emit(TodosChanged(name, self.clock(), items)))
+        gate = Gate(self.safety, read_only=read_only, emit=self.emit, clock=self.clock, deadline=deadline)
+        return ToolRunner(
             self.toolbox,
             allowed,
-            context,
-            read_only=read_only,
+            self.workbench(replace(context, todos=todos), read_only),
+            gate,
+            todos,
             max_output=self.max_output,
             emit=self.emit,
             clock=self.clock,
-        )
-        transcript = Transcript(self.transcripts / f"{name}.jsonl")
-        return Agent(
-            setup, self.model_for(role), runner, budget, emit=self.emit, clock=self.clock, transcript=transcript
         )
 
 
@@ -165,9 +216,10 @@ class Delegation:
 
     async def _run(self, role: Role, name: str, task: str, context: str, budget: Budget) -> ToolResult:
         crew = self._crew
-        tools = crew.context_of(name, None)
+        deadline = Deadline(role.timeout)
+        task = await self._after_hooks(role, name, task)
         try:
-            agent = crew.build(role, name, PARENT, budget, tools, "report")
+            agent = crew.build(role, name, PARENT, budget, "report", deadline=deadline)
         except ConfigError as error:
             raise ToolError("role_unusable", f"The role {role.name} cannot be used: {error.message}") from None
         self._require_price(agent)
@@ -175,9 +227,10 @@ class Delegation:
         self._records.append(record)
         crew.emit(AgentStarted(name, crew.clock(), role.name, PARENT, task, agent.model.name))
         try:
-            record.ending = await self._within_time(agent, role, f"{task}\n\nContext:\n{context}" if context else task)
+            record.ending = await _in_time(agent, deadline, f"{task}\n\nContext:\n{context}" if context else task)
         finally:
             self._finish(record)
+            await _told_of_its_end(record)
         text = render_report(record, role.max_summary_tokens, agent_text(record))
         return ToolResult(text, _display(record), evidence_of(record.citations))
 
@@ -186,15 +239,16 @@ class Delegation:
             reason = f"the price of its model {agent.model.name} is not known, and money is limited in this run"
             raise ToolError("role_unusable", f"The role {agent.setup.role} cannot be used: {reason}.")
 
-    async def _within_time(self, agent: Agent, role: Role, task: str) -> Ending:
-        limit = asyncio.timeout(role.timeout)
-        try:
-            async with limit:
-                return await agent.run(task)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            return Ending("incomplete", "timeout", agent.said)
+    async def _after_hooks(self, role: Role, name: str, task: str) -> str:
+        """The task with what the hooks add to it. Raises `ToolError` when one of them refuses the sub-agent."""
+        hooks = self._crew.safety.hooks
+        if not hooks.has("SubagentStart"):
+            return task
+        outcome = await hooks.fire("SubagentStart", {"agent": name, "role": role.name, "task": task})
+        if outcome.deny:
+            self._crew.safety.refusals.lines.append(f"{PARENT}: delegate {role.name}: {outcome.deny}")
+            raise ToolError("denied", f"A hook refused the sub-agent: {outcome.deny}")
+        return f"{task}\n\n{outcome.context}" if outcome.context else task
 
     def _finish(self, record: Record) -> None:
         """Close the books of one child, also when it was cut off by an abort."""
@@ -208,10 +262,25 @@ class Delegation:
         finish_event(record, crew)
 
 
+async def _told_of_its_end(record: Record) -> None:
+    """The hooks learn of a sub-agent that was cut off or failed; one that was done has asked them itself."""
+    ending = record.ending
+    gate = record.agent.runner.gate
+    if ending is not None and ending.status != "ok" and not gate.end_was_told:
+        await gate.sent_back(ending.text, 0, is_child=True, status=ending.status)
+
+
+async def _in_time(agent: Agent, deadline: Deadline, task: str) -> Ending:
+    try:
+        return await deadline.keep(agent.run(task))
+    except Expired:
+        return Ending("incomplete", "timeout", agent.said)
+
+
 def finish_event(record: Record, crew: Crew) -> None:
     """Tell the subscribers that an agent has ended, exactly once for each that started."""
-    agent, ending = record.agent, record.ending or Ending("aborted", "aborted", "")
-    figures = (agent.turns, agent.tool_calls, agent.usage.total, agent.cost)
+    agent, ending, spent = record.agent, record.ending or Ending("aborted", "aborted", ""), record.spent
+    figures = (spent.turns, spent.tool_calls, spent.usage.total, spent.cost)
     crew.emit(AgentFinished(agent.setup.name, crew.clock(), ending.status, ending.stop_reason, *figures))
 
 
@@ -245,6 +314,10 @@ def _reason(record: Record) -> str:
             return f"it timed out after {record.summary(0).duration_s:.0f} s"
         case "budget":
             return "its budget was spent"
+        case "loop_guard":
+            return "it repeated itself without getting further (loop guard)"
+        case "denied":
+            return "a permission that it needed was refused"
         case "error" if ending.error is not None:
             return f"the model failed ({ending.error.kind}): {ending.error.message}"
         case other:

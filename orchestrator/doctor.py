@@ -22,7 +22,7 @@ def examine(setup: Setup) -> Output:
     """The state of this installation and folder. Exit code 2 when something is wrong that the user can mend."""
     model, problems = _model(setup)
     problems += [str(problem) for problem in errors_in(setup.roles().problems)]
-    rows = [*_installation(setup), *model, *_keys(setup), *_search(setup), *_sandbox()]
+    rows = [*_installation(setup), *model, *_keys(setup), *_search(setup), *_sandbox(setup)]
     text = table([list(row) for row in rows])
     if problems:
         text += "\n\nto mend:\n" + "\n".join(f"- {problem}" for problem in problems)
@@ -80,8 +80,16 @@ def _search(setup: Setup) -> list[Row]:
     ]
 
 
-def _sandbox() -> list[Row]:
-    return [("read-only", "orch ask has no tool that writes or runs anything, in the parent and in every sub-agent")]
+def _sandbox(setup: Setup) -> list[Row]:
+    """What the kernel keeps commands from here, and what it does not."""
+    from orchestrator.sandbox import open_sandbox, sandbox_rows
+
+    settings = setup.loaded.config.sandbox
+    if not settings.enabled:
+        return [("sandbox", "NONE: it is switched off (sandbox.enabled: false)")]
+    (name, what), *rest = sandbox_rows(open_sandbox(True, setup.env))
+    network = "commands reach it" if settings.network else "off for commands; asked for when one needs it"
+    return [("sandbox", f"{name}: {what}"), ("network", network), *((f"  {key}", text) for key, text in rest)]
 
 
 def _flat(data: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

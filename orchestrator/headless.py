@@ -8,13 +8,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal, Protocol, TextIO
 
 from orchestrator.errors import OrchError
-from orchestrator.events import Event, Notice, as_dict
+from orchestrator.events import Event, FilesChanged, Notice, as_dict
 from orchestrator.messages import scrub
 from orchestrator.result import ErrorInfo, Result
 from orchestrator.safe_text import safe_line, safe_text
@@ -66,8 +66,11 @@ class Diagnostics:
     def __init__(self, view: View, *, quiet: bool) -> None:
         self.view = view
         self._quiet = quiet
+        self._changed: dict[str, None] = {}
 
     def emit(self, event: Event) -> None:
+        if isinstance(event, FilesChanged):
+            self._changed.update(dict.fromkeys(event.paths))
         if isinstance(event, Notice):
             self._notice(event)
         else:
@@ -88,10 +91,24 @@ class Diagnostics:
             self.error(result.error)
         elif result.status != "ok":
             reason, hint = _STOPPED.get(result.stop_reason, (result.stop_reason, ""))
-            partial = "; the answer is partial" if result.answer and result.status != "failed" else ""
+            partial = "; the answer is partial" if result.answer and result.status in ("incomplete", "aborted") else ""
             self.view.print(f"orch: {result.status}: {reason} ({result.stop_reason}){partial}" + _hint(hint))
         for line in result.denied:
             self.view.print(f"orch: denied: {safe_line(line)}")
+        if self._changed and not self._quiet:
+            self.view.print(_changed_line(list(self._changed)))
+
+
+_MOST_NAMED = 8
+
+
+def _changed_line(paths: Sequence[str]) -> str:
+    named = [safe_line(path) for path in paths[:_MOST_NAMED]]
+    more = [f"{len(paths) - len(named)} more"] if len(paths) > len(named) else []
+    files = f"{len(paths)} file{'s' if len(paths) != 1 else ''}"
+    return f"orch: changed {files}: {', '.join([*named, *more])}" + _hint(
+        "`orch diff` shows it, `orch undo` takes it back"
+    )
 
 
 def report_error(error: OrchError, stderr: TextIO | None) -> int:

@@ -62,6 +62,20 @@ A report that says it is incomplete is one: use what it has, and delegate the re
 missing.
 """
 
+_ACTING = """\
+# Changing things
+You were asked to do something, so do it: look, change, check, say what you did.
+- Make the smallest change that does what was asked, in the style of the code around it. Read a file, then change it.
+- edit_file for changes in a file that exists, write_file for a new one, apply_patch for a diff over several files.
+- run_shell for tests, builds and git. Not for what a tool above does: reading, searching, editing.
+- Several steps: keep a list with todo_write, one item in progress, each marked when it is done.
+- When you have changed something, run what shows that it works: the test nearest to it, then the suite if it is quick.
+  Never say that something works which you did not run. What you could not check, say.
+- The user is asked about what could do harm. A refusal is an answer: do not look for a way round it. Commands run in a
+  sandbox of the kernel; when one fails because of it, say so rather than try again.
+- Never commit, push, install or delete what you were not asked to. Leave files that have nothing to do with the task.
+"""
+
 _ANSWER = """\
 # Answer
 - The answer first, in one sentence. Then what supports it, as short as the question allows.
@@ -89,16 +103,19 @@ class Environment(NamedTuple):
     git: str
 
 
-def build_system_prompt(role: Role, *, roles: Sequence[Role], environment: Environment, instructions: str = "") -> str:
-    """The system prompt of an agent of `role`.
+def build_system_prompt(
+    role: Role, *, roles: Sequence[Role], environment: Environment, instructions: str = "", acting: bool = False
+) -> str:
+    """The system prompt of an agent of `role`; `acting`: one that may change things in this run.
 
     `roles` are those that a parent can delegate to, in any order; other roles are told nothing of them. `instructions`
     is text that the project supplies, shown as such.
     """
+    act = [_ACTING] if acting else []
     if role.name == PARENT:
-        layers = [role.prompt, _SHARED, _DELEGATING + _role_list(roles), _ANSWER]
+        layers = [role.prompt, _SHARED, *act, _DELEGATING + _role_list(roles), _ANSWER]
     else:
-        layers = [role.prompt, _SHARED, _CHILD]
+        layers = [role.prompt, _SHARED, *act, _CHILD]
     if instructions.strip():
         layers.append(_INSTRUCTIONS.format(text=_as_data(instructions)))
     layers.append(_environment_block(environment))

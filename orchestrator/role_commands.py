@@ -198,6 +198,8 @@ def _tool_data(tool: AnyTool) -> dict[str, Any]:
 
 
 def _effect(tool: AnyTool) -> str:
+    if tool.judged:
+        return "judged"
     return "reads" if tool.read_only else "changes"
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from orchestrator.abort import AbortToken
-from orchestrator.agent import Agent, Ending
+from orchestrator.agent import Ending
 from orchestrator.budget import Budget
 from orchestrator.citations import Finding, check, mentions
-from orchestrator.delegation import Crew, Delegation, Record, agent_text, finish_event
+from orchestrator.config import HookEvent
+from orchestrator.deadline import Deadline
+from orchestrator.delegation import Crew, Delegation, Record, Spent, agent_text, finish_event
 from orchestrator.errors import ModelError
 from orchestrator.events import AgentStarted, Notice
 from orchestrator.messages import Usage
@@ -27,30 +29,31 @@ class SessionLimits(NamedTuple):
 
 
 class Session:
-    """Asks one parent agent. `abort` stops the whole tree; the result then holds what was found so far."""
+    """One conversation with one parent agent, a prompt at a time."""
 
-    def __init__(
-        self, session_id: str, crew: Crew, roles: RoleBook, budget: Budget, limits: SessionLimits, abort: AbortToken
-    ) -> None:
+    def __init__(self, session_id: str, crew: Crew, roles: RoleBook, budget: Budget, limits: SessionLimits) -> None:
         self.id = session_id
-        self.abort = abort
+        self.prompts = 0
         self.records: list[Record] = []
         self._crew = crew
         self._limits = limits
         delegation = Delegation(
             crew, {role.name: role for role in roles.delegates()}, budget, limits.max_parallel, self.records
         )
-        context = crew.context_of(PARENT, delegation.spawn)
         role = roles.get(PARENT).model_copy(update={"max_turns": limits.max_turns})
-        self._parent = crew.build(role, PARENT, None, budget, context, "delegate")
+        self._parent = crew.build(
+            role, PARENT, None, budget, "delegate", deadline=Deadline(None), spawn=delegation.spawn
+        )
 
-    async def ask(self, question: str) -> Result:
-        """The outcome of `question`. Every ending is a result; only bugs and foreign cancellations are raised."""
+    async def ask(self, question: str, abort: AbortToken) -> Result:
+        """The outcome of `question`, and what it alone has cost. Every ending is a result; only bugs and foreign
+        cancellations are raised. `abort` stops the whole tree; the result then holds what was found so far."""
         crew = self._crew
-        record = Record(self._parent, crew.clock())
-        self.records.insert(0, record)
+        self._begin()
+        record = Record(self._parent, crew.clock(), before=Spent.of(self._parent))
+        self.records[:] = [record]
         crew.emit(AgentStarted(PARENT, crew.clock(), PARENT, None, question, self._parent.model.name))
-        record.ending = await self._stoppable(self._parent, question)
+        record.ending = await self._stoppable(question, abort)
         record.ended = crew.clock()
         record.citations = self._cited_by_parent(record.ending)
         self._parent.close()
@@ -58,20 +61,55 @@ class Session:
         self._report_unwritten()
         return self._result(record.ending)
 
-    async def _stoppable(self, agent: Agent, question: str) -> Ending:
+    def _begin(self) -> None:
+        self.prompts += 1
+        self._crew.begin_turn(self.prompts)
+        refusals = self._crew.safety.refusals
+        refusals.lines.clear()
+        refusals.final = False
+
+    def release(self) -> None:
+        """Between two prompts: let go of what is kept for undo."""
+        self._crew.release()
+
+    async def aclose(self) -> None:
+        """End what still runs in the background and tell the hooks that the session is over."""
+        try:
+            if self._crew.safety.hooks.has("SessionEnd"):
+                await self._crew.safety.hooks.fire("SessionEnd", {"agent": PARENT, "role": PARENT})
+        finally:
+            await self._crew.close()
+
+    async def _answered(self, question: str) -> Ending:
+        """The parent's ending, once the hooks have let the question pass."""
+        hooks = self._crew.safety.hooks
+        notes = []
+        moments: dict[HookEvent, dict[str, str]] = {"SessionStart": {}} if self.prompts == 1 else {}
+        moments["UserPromptSubmit"] = {"prompt": question}
+        for event, payload in moments.items():
+            if hooks.has(event):
+                outcome = await hooks.fire(event, {"agent": PARENT, "role": PARENT, **payload})
+                if outcome.deny:
+                    self._crew.safety.refusals.lines.append(f"{PARENT}: {event}: {outcome.deny}")
+                    return Ending("denied", "denied", f"A hook refused the prompt: {outcome.deny}")
+                notes += [outcome.context] if outcome.context else []
+        return await self._parent.run("\n\n".join([question, *notes]))
+
+    async def _stoppable(self, question: str, abort: AbortToken) -> Ending:
+        agent = self._parent
         task = asyncio.current_task()
         assert task is not None
-        self.abort.on_trigger(task.cancel)
+        abort.on_trigger(task.cancel)
         limit = asyncio.timeout(self._limits.timeout)
         try:
             async with limit:
-                return await agent.run(question)
+                return await self._answered(question)
         except TimeoutError:
             if not limit.expired():
                 raise
             return Ending("incomplete", "timeout", agent.said)
         except asyncio.CancelledError:
-            if not self.abort.triggered:
+            if not abort.triggered:
                 raise
             task.uncancel()
             return Ending("aborted", "aborted", agent.said)
@@ -96,7 +134,7 @@ class Session:
         agents = [record.summary(now) for record in self.records]
         costs = [agent.cost_usd for agent in agents]
         usage = sum((agent.usage for agent in agents), Usage())
-        denied = [line for record in self.records for line in record.agent.runner.denied]
+        denied = list(self._crew.safety.refusals.lines)
         status, stop_reason = _judged(ending, denied)
         return Result(
             session_id=self.id,
@@ -108,7 +146,7 @@ class Session:
             agents=agents,
             usage=usage,
             cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
-            duration_s=now,
+            duration_s=now - (self.records[0].began if self.prompts > 1 else 0.0),
             denied=denied,
             error=_error_info(ending.error),
             exit_code=0 if ending.error is None else ending.error.exit_code,
@@ -126,7 +164,7 @@ class Session:
 
 def _judged(ending: Ending, denied: Sequence[str]) -> tuple[Status, StopReason]:
     """An answer that came although a refused call blocked part of the task is not a plain success."""
-    if ending.status == "ok" and denied:
+    if denied and (ending.status == "ok" or ending.stop_reason == "loop_guard"):
         return "denied", "denied"
     return ending.status, ending.stop_reason
 

@@ -7,7 +7,7 @@ modes, agents or screens; what it needs from outside reaches it through `ToolCon
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -153,6 +153,72 @@ class Edits(Protocol):
 
     async def apply(self, rewrites: Sequence[Rewrite]) -> None:
         """Make all changes or none; each file by a temporary file, fsync and rename."""
+
+
+def with_line_ends(before: str, after: str, end: str | None = None) -> str:
+    """`after` with the line ends of `before`, whose place it takes: CRLF or LF; where there are both, lines that stay
+    keep theirs and new ones get that of their neighbours. `end` is for a `before` without any line end; without it
+    `after` is then left as it is.
+    """
+    crlf = "\r\n" in before
+    if "\n" not in before and end is None:
+        return after
+    flat = after.replace("\r\n", "\n")
+    if "\n" not in before or not crlf or before.count("\n") == before.count("\r\n"):
+        return flat.replace("\n", ("\r\n" if crlf else "\n") if "\n" in before else end or "\n")
+    return _aligned_ends(before.split("\n"), flat.split("\n"))
+
+
+def _aligned_ends(before: list[str], after: list[str]) -> str:
+    """Lines of `after` matched with those of `before`, of which some end with CR."""
+    import difflib
+
+    bare = [line.removesuffix("\r") for line in before]
+    ends = ["\r" if line.endswith("\r") else "" for line in before[:-1]]
+    found: list[str] = []
+    for tag, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(None, bare, after).get_opcodes():
+        own = ends[old_from:old_to] if tag != "insert" else []
+        last = own[-1] if own else ends[max(0, min(old_from, len(ends)) - 1)]
+        found += [own[index] if index < len(own) else last for index in range(new_to - new_from)]
+    return "\n".join([*(line + end for line, end in zip(after[:-1], found, strict=False)), after[-1]])
+
+
+_AROUND, _LONGEST_PART, _MOST_SHOWN, _WIDEST = 3, 30, 120, 500
+
+
+def changed_parts(path: str, text: str, spans: Iterable[tuple[int, int]]) -> tuple[str, tuple[Shown, ...]]:
+    """The lines of `text` at `spans` (first and last line, counted from 1) and those around them: numbered for the
+    model, and as evidence. Long parts are cut in the middle, and only the first parts are shown of very many.
+    """
+    lines = TextFile(path, text, "", 0).lines
+    rows: list[str] = []
+    shown: list[Shown] = []
+    windows = _windows(spans, len(lines))
+    for index, (first, last) in enumerate(windows):
+        if len(rows) > _MOST_SHOWN:
+            rows.append(f"[… {len(windows) - index:,} more changed places]")
+            break
+        long = last - first >= _LONGEST_PART
+        parts = [(first, first + 12), (last - 12, last)] if long else [(first, last)]
+        for start, end in parts:
+            if rows:
+                rows.append("…")
+            part = tuple(line[:_WIDEST] for line in lines[start - 1 : end])
+            rows += [f"{number}\t{line}" for number, line in enumerate(part, start)]
+            shown.append(Shown(path, start, part))
+    return "\n".join(rows), tuple(shown)
+
+
+def _windows(spans: Iterable[tuple[int, int]], count: int) -> list[tuple[int, int]]:
+    """`spans` with lines around them, those that touch as one."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        first, last = max(1, first - _AROUND), min(count, last + _AROUND)
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        elif first <= last:
+            found.append((first, last))
+    return found
 
 
 # --- shell -----------------------------------------------------------------------------------------------------------

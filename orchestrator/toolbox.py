@@ -18,7 +18,7 @@ PREFIX = "orchestrator.tools."
 
 
 class _ReadOnly(Mapping[str, bool]):
-    """Whether each tool changes nothing; a tool is loaded when it is asked about."""
+    """Whether an agent that only reads may have each tool; a tool is loaded when it is asked about."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
@@ -26,7 +26,8 @@ class _ReadOnly(Mapping[str, bool]):
     def __getitem__(self, name: str) -> bool:
         if name not in self._toolbox.names:
             raise KeyError(name)
-        return self._toolbox.get(name).read_only
+        tool = self._toolbox.get(name)
+        return tool.read_only or tool.judged
 
     def __contains__(self, name: object) -> bool:
         return name in self._toolbox.names
@@ -53,6 +54,10 @@ class Toolbox:
         if name not in self._loaded:
             self._loaded[name] = _tool_of(_import_file(self._folder / f"{name}.py"), name)
         return self._loaded[name]
+
+    def usable(self, names: Iterable[str], *, read_only: bool) -> Iterable[str]:
+        """Those of `names` that an agent can use; `read_only`: one that must not change anything."""
+        return [name for name in names if not read_only or self.read_only[name]]
 
     def schemas(self, names: Iterable[str]) -> tuple[ToolSchema, ...]:
         """What a model is told of these tools, sorted by name so that the bytes are always the same."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, fields
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Literal
 
 from orchestrator.messages import Message, scrub
 
@@ -22,7 +23,8 @@ class Transcript:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.failure: OSError | None = None
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
+        self._mode: Literal["xb", "ab"] = "xb"
 
     def append(self, message: Message) -> None:
         if self.failure is not None:
@@ -30,12 +32,14 @@ class Transcript:
         try:
             if self._file is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._file = open(self.path, "xb", buffering=0, opener=_private)  # noqa: SIM115  # `close` closes it
+                self._file = open(self.path, self._mode, buffering=0, opener=_private)  # noqa: SIM115  # `close` closes it
+                self._mode = "ab"
             self._file.write(_line(message))
         except OSError as error:
             self.failure = error
 
     def close(self) -> None:
+        """Until the next message."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from orchestrator.abort import AbortToken
+from orchestrator.approval import Approver, PermissionReply, PermissionRequest
 from orchestrator.budget import Budget, Limits
 from orchestrator.config import Loaded, load_config
 from orchestrator.delegation import Crew, clock_from
@@ -29,7 +30,11 @@ from orchestrator.session import Session, SessionLimits
 from orchestrator.tool import Code, Search, ToolContext
 from orchestrator.toolbox import Toolbox
 from orchestrator.trust import is_trusted, trust
+from orchestrator.workbench import Bench, Workbench
 from orchestrator.workspace import WorkspaceFiles
+
+if TYPE_CHECKING:
+    from orchestrator.permissions import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +134,22 @@ class Models:
         )
 
 
-def open_session(setup: Setup, models: Models, abort: AbortToken, emit: Emit) -> Session:
-    """A session whose whole tree is read-only, with its one budget."""
+class NobodyToAsk:
+    """The approver of a tree that only reads, where no question can come up."""
+
+    async def ask(self, request: PermissionRequest) -> PermissionReply:
+        return PermissionReply("no", "nobody can be asked in this run", by="headless")
+
+
+def open_session(
+    setup: Setup,
+    models: Models,
+    emit: Emit,
+    *,
+    mode: Mode = "plan",
+    approver: Approver | None = None,
+) -> Session:
+    """A session with its one budget. In `plan` mode its whole tree is read-only, and nobody is asked."""
     config = setup.loaded.config
     book = setup.roles()
     parent = book.get(PARENT)
@@ -139,12 +158,34 @@ def open_session(setup: Setup, models: Models, abort: AbortToken, emit: Emit) ->
     limits = Limits(config.max_tokens, config.max_usd)
     _require_price(limits, models.for_role(parent))
     session_id = new_session_id()
+    read_only = mode == "plan"
+    bench = Workbench(
+        Bench(
+            setup.workspace,
+            setup.places,
+            setup.env,
+            config,
+            setup.trusted,
+            setup.toolbox,
+            session_id,
+            mode,
+            approver or NobodyToAsk(),
+            emit,
+            clock,
+        )
+    )
+    bench.load_hooks()
     crew = Crew(
         toolbox=setup.toolbox,
         context=tool_context(setup.workspace, setup.places.cache / "code" if setup.use_cache else None),
-        read_only=True,
+        read_only=read_only,
+        safety=bench.safety,
+        workbench=bench.context_of,
+        begin_turn=bench.begin_turn,
+        release=bench.release,
+        close=bench.aclose,
         denied_tools=frozenset(config.tools.deny),
-        system=_prompts(setup, book),
+        system=_prompts(setup, book, read_only=read_only),
         model_for=models.for_role,
         emit=emit,
         clock=clock,
@@ -152,7 +193,7 @@ def open_session(setup: Setup, models: Models, abort: AbortToken, emit: Emit) ->
         max_output=config.max_tool_output,
     )
     session_limits = SessionLimits(config.timeout, config.max_turns, config.max_parallel)
-    return Session(session_id, crew, book, Budget(limits), session_limits, abort)
+    return Session(session_id, crew, book, Budget(limits), session_limits)
 
 
 def new_session_id() -> str:
@@ -183,7 +224,7 @@ def tool_context(workspace: Path, cache_folder: Path | None = None) -> ToolConte
     return ToolContext(files, search, code)
 
 
-def _prompts(setup: Setup, book: RoleBook) -> Callable[[Role], str]:
+def _prompts(setup: Setup, book: RoleBook, *, read_only: bool) -> Callable[[Role], str]:
     """The system prompt by role, built once: every agent of a role gets the same bytes."""
     environment = read_environment(setup.workspace)
     built: dict[str, str] = {}
@@ -191,7 +232,8 @@ def _prompts(setup: Setup, book: RoleBook) -> Callable[[Role], str]:
     def prompt(role: Role) -> str:
         if role.name not in built:
             roles = book.delegates() if role.name == PARENT else ()
-            built[role.name] = build_system_prompt(role, roles=roles, environment=environment)
+            acting = not (read_only or role.read_only)
+            built[role.name] = build_system_prompt(role, roles=roles, environment=environment, acting=acting)
         return built[role.name]
 
     return prompt

@@ -9,8 +9,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import NoReturn
 
@@ -51,11 +52,18 @@ class WorkspaceFiles:
         if not resolved.is_dir():
             raise UsageError(f"the workspace {root} is not a folder", "name an existing folder")
         self._root = resolved
+        self._allowed: frozenset[str] = frozenset()
         self._kernel_devices = {_device_of("/proc"), _device_of("/sys")} - {_device_of("/"), None}
 
     @property
     def root(self) -> Path:
         return self._root
+
+    def allowing(self, secrets: Iterable[str]) -> WorkspaceFiles:
+        """The same files, of which these secrets may be read: the user said so."""
+        files = copy(self)
+        files._allowed = frozenset(secrets)
+        return files
 
     def locate(self, path: str) -> Located:
         """Resolve `path` to something that exists inside the workspace. Raises `ToolError`, see `Files`."""
@@ -98,7 +106,8 @@ class WorkspaceFiles:
         folders.close()  # what is resolved anew is opened anew
         located = self.locate(path)
         shown = located.path
-        if is_secret(shown) or (is_secret(path) and not located.is_dir):
+        secret = is_secret(shown) or (is_secret(path) and not located.is_dir)
+        if secret and self._allowed.isdisjoint((shown, path)):
             raise ToolError(
                 "denied", f"{shown} is a secrets file, which orch does not read; ask the user for what you need from it"
             )

@@ -22,21 +22,28 @@ TOOLS = ROOT / "tools"
 
 GROUPS: Mapping[str, str] = {
     "ground": "approval tool messages events errors model result shipped __init__",
-    "text": """decoding globs json_bytes path_names paths problems safe_text secret_files small_file strict_yaml
-        text_cut tokens unicode_classes validation yaml_syntax""",
-    "files": """ignore open_folders rust_regex search search_job search_process search_rows search_scope search_worker
-        workspace""",
+    "text": """decoding globs json_bytes path_names paths permission_patterns problems repair safe_text secret_files
+        small_file strict_yaml text_cut tokens unicode_classes unified_diff validation yaml_syntax""",
+    "files": """edits file_swap ignore open_folders rust_regex search search_job search_process search_rows
+        search_scope search_worker workspace""",
     "code": "code",
     "wires": """anthropic_reply anthropic_wire assembly exchange http litellm_errors litellm_http litellm_model
-        litellm_text model_errors model_info openai_reply openai_wire providers quirks repair retry sse wire_text""",
+        litellm_text model_errors model_info openai_reply openai_wire providers quirks retry sse wire_text""",
     "scout": "scout scouting",
     "choice": "models",
     "settings": "claude_agents config prompts role_files role_loading roles trust",
-    "guard": "",
-    "engine": """abort agent arguments budget citations delegation result_batch session tool_runner toolbox
-        transcript""",
+    "guard": """bubblewrap command_rules grants headless_approval hook_answers hook_files hook_process hooks landlock
+        landlock_sandbox permission_calls permission_law permission_offers permission_rules permission_shell
+        permission_verdict permissions privileges protected_paths queued_approval sandbox sandbox_failures seatbelt
+        seccomp seccomp_calls secret_places shell shell_env shell_jobs shell_lifeline shell_members shell_notes
+        shell_output shell_process shell_reader shell_script shell_syntax unreadable""",
+    "undo": """change_diff checkpoint_history checkpoint_store checkpoints file_states former_content git_tree
+        held_content takeback tree_files tree_scan tree_watch undoing""",
+    "engine": """abort agent arguments budget citations deadline delegation gate loop_guard result_batch session
+        todos tool_runner toolbox transcript""",
     "screen": "headless ui",
-    "top": "cli command_line doctor role_commands wiring",
+    "top": """chat_commands checkpoint_commands cli command_line doctor permission_commands role_commands wiring
+        workbench""",
     "testing": "testing",
 }
 """Every module (or folder of modules) of the package, by what it is about, from the bottom up."""
@@ -51,18 +58,22 @@ MAY_IMPORT: Mapping[str, str] = {
     "choice": "ground text wires scout",
     "settings": "ground text",
     "guard": "ground text files settings",
+    "undo": "ground text files",
     "engine": "ground text settings files guard",
     "screen": "ground text",
-    "top": "ground text files code wires scout choice settings guard engine screen",
+    "top": "ground text files code wires scout choice settings guard undo engine screen",
     "testing": "ground",
 }
 """The groups that each group may import besides itself, also late, inside a function, and for types alone."""
 
 LIBRARIES: Mapping[str, str] = {
+    "PIL": "attached_worker",
     "aiohttp": "http",
     "diskcache": "code.json_store",
     "litellm": "litellm_http litellm_model",
     "platformdirs": "paths",
+    "prompt_toolkit": "ui",
+    "pypdf": "attached_worker",
     "rich": "ui",
     "tree_sitter": "code shell_syntax",
     "yaml": "strict_yaml yaml_syntax providers",

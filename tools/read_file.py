@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from orchestrator.errors import ToolError
-from orchestrator.tool import Args, Shown, Tool, ToolContext, ToolResult
+from orchestrator.tool import Args, Effects, Shown, Tool, ToolContext, ToolResult
 
 MAX_LINES = 2000
 MAX_BYTES = 50_000
@@ -26,6 +26,10 @@ class ReadFileTool(Tool[ReadFileArgs]):
     )
     args = ReadFileArgs
     max_output = MAX_BYTES + 10_000
+
+    async def effects(self, args: ReadFileArgs, context: ToolContext) -> Effects:
+        located = context.files.locate(args.path)
+        return Effects(reads=tuple(dict.fromkeys((located.path, args.path))))
 
     async def run(self, args: ReadFileArgs, context: ToolContext) -> ToolResult:
         file = context.files.read_text(args.path)

@@ -10,12 +10,16 @@ from orchestrator.events import (
     AgentFinished,
     AgentStarted,
     Event,
+    PermissionAsked,
+    PermissionSettled,
     Progress,
     ReplyVoided,
     Retry,
     Text,
     Thinking,
+    TodosChanged,
     ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnFinished,
     TurnStarted,
@@ -30,6 +34,8 @@ Line = list[Span]
 
 _TAIL = 300
 """Characters of the streaming reply that are kept for display."""
+_MOST_TODOS = 6
+"""Lines of the list of what is to do."""
 
 
 @dataclass(slots=True)
@@ -50,6 +56,10 @@ class AgentState:
     trouble: bool = False
     running: dict[str, str] = field(default_factory=dict)
     progress: str = ""
+    asks: str = ""
+    """The call that the user is asked about, until the question is settled."""
+    todos: tuple[tuple[str, str], ...] = ()
+    """What is to do: the text and the status of each."""
     reply: str = ""
     stripper: Stripper = field(default_factory=Stripper)
 
@@ -57,6 +67,8 @@ class AgentState:
         """What the agent does, in one line."""
         if self.finished is not None:
             return self.activity
+        if self.asks:
+            return f"asks: {self.asks}"
         if self.running:
             others = len(self.running) - 1
             progress = f": {self.progress}" if self.progress else ""
@@ -93,6 +105,8 @@ class AgentTree:
                 _finish(agent, event)
             case ToolStarted() | ToolFinished():
                 _tool(agent, event)
+            case ToolOutput() | PermissionAsked() | PermissionSettled() | TodosChanged():
+                _acting(agent, event)
             case _:
                 _model(agent, event)
 
@@ -108,13 +122,27 @@ def _finish(agent: AgentState, event: AgentFinished) -> None:
 
 
 def _tool(agent: AgentState, event: ToolStarted | ToolFinished) -> None:
-    agent.trouble, agent.progress = False, ""
+    agent.trouble, agent.progress, agent.asks = False, "", ""
     if isinstance(event, ToolStarted):
         agent.tool_calls += 1
         agent.running[event.call_id] = call_line(event.tool, event.summary)
     else:
         agent.running.pop(event.call_id, None)
         agent.activity = tool_line(event.tool, event.summary)
+
+
+def _acting(agent: AgentState, event: ToolOutput | PermissionAsked | PermissionSettled | TodosChanged) -> None:
+    match event:
+        case ToolOutput(text=text):
+            agent.progress = safe_line(text.rstrip().rpartition("\n")[2][-_TAIL:]) or agent.progress
+        case PermissionAsked():
+            agent.asks = tool_line(event.tool, event.summary)
+        case PermissionSettled():
+            agent.asks = ""
+        case TodosChanged(items=items):
+            agent.todos = tuple(
+                (safe_line(active if status == "in_progress" else content), status) for content, active, status in items
+            )
 
 
 def _model(agent: AgentState, event: Event) -> None:
@@ -138,7 +166,8 @@ def draw(tree: AgentTree, now: float, width: int, height: int, glyphs: Glyphs, f
     """The tree in at most `height` lines of at most `width` cells; `now` in seconds of the session."""
     agents = tree.agents
     total = [_total_line(agents, now, width, glyphs)] if len(agents) > 1 and height > 2 else []
-    shown, hidden = _choose(agents, max(1, height - len(total)))
+    todos = _todo_lines(agents[0].todos, width, height - len(total) - len(agents), glyphs) if agents else []
+    shown, hidden = _choose(agents, max(1, height - len(total) - len(todos)))
     names = {agent.name for agent in shown}
     lines = []
     for index, agent in enumerate(shown):
@@ -148,7 +177,30 @@ def draw(tree: AgentTree, now: float, width: int, height: int, glyphs: Glyphs, f
         lines.append(_agent_line(agent, branch, now, width, glyphs, frame))
     if hidden:
         lines.append(_hidden_line(hidden, width, glyphs))
-    return lines + total
+    return lines + todos + total
+
+
+def _todo_lines(todos: Sequence[tuple[str, str]], width: int, room: int, glyphs: Glyphs) -> list[Line]:
+    """What is to do: the last thing done, and what comes next, in at most `room` lines."""
+    room = min(room, _MOST_TODOS)
+    if not todos or room < 1:
+        return []
+    done = sum(status == "completed" for _, status in todos)
+    start = max(0, min(done - 1, len(todos) - room))
+    lines = [_todo_line(text, status, glyphs) for text, status in todos[start : start + room]]
+    if len(todos) > len(lines):
+        lines[-1] = [(f"   {glyphs.ellipsis} {done} of {len(todos)} done", "dim")]
+    return [fit(line, width) for line in lines]
+
+
+def _todo_line(text: str, status: str, glyphs: Glyphs) -> Line:
+    if status == "completed":
+        return [(f"   {glyphs.done} ", "green"), (text, "dim")]
+    return (
+        [(f"   {glyphs.pointer} ", "cyan"), (text, "bold")]
+        if status == "in_progress"
+        else [(f"   {glyphs.dot} ", ""), (text, "")]
+    )
 
 
 def _choose(agents: Sequence[AgentState], room: int) -> tuple[list[AgentState], list[AgentState]]:
@@ -178,7 +230,7 @@ def _agent_line(agent: AgentState, branch: str, now: float, width: int, glyphs: 
 def _mark(agent: AgentState, glyphs: Glyphs, frame: int) -> Span:
     if agent.finished is not None:
         return (glyphs.done, "green") if agent.status == "ok" else (glyphs.failed, "red")
-    if agent.trouble:
+    if agent.trouble or agent.asks:
         return glyphs.waiting, "yellow"
     return glyphs.spinner[frame % len(glyphs.spinner)], "cyan"
 

@@ -5,8 +5,20 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
-from orchestrator.events import AgentFinished, AgentStarted, Event, Progress, Retry, ToolFinished
-from orchestrator.safe_text import safe_line
+from orchestrator.events import (
+    AgentFinished,
+    AgentStarted,
+    Event,
+    FilesChanged,
+    PermissionAsked,
+    PermissionSettled,
+    Progress,
+    Retry,
+    TodosChanged,
+    ToolFinished,
+    ToolOutput,
+)
+from orchestrator.safe_text import safe_line, safe_text
 from orchestrator.ui.phrases import count, duration, money, retry_line, tool_line
 from orchestrator.ui.sink import Sink
 from orchestrator.ui.terminal import Glyphs
@@ -38,9 +50,10 @@ class PlainView:
 
     def emit(self, event: Event) -> None:
         if self._follow or (isinstance(event, Retry) and not self._quiet):
-            text = _line_of(event, self._glyphs)
-            if text:
-                self.print(f"{safe_line(event.agent)}: {text}")
+            name = safe_line(event.agent)
+            for line in _line_of(event, self._glyphs).split("\n"):
+                if line:
+                    self.print(f"{name}: {line}")
 
     def print(self, text: str) -> None:
         self._sink.write(text + "\n")
@@ -66,4 +79,23 @@ def _line_of(event: Event, glyphs: Glyphs) -> str:
             return retry_line(event)
         case Progress(text=text):
             return safe_line(text)
+        case _:
+            return _acting_line(event, glyphs)
+
+
+def _acting_line(event: Event, glyphs: Glyphs) -> str:
+    match event:
+        case ToolOutput(text=text):
+            return "\n".join(f"| {line.rstrip()}" for line in safe_text(text).strip("\n").split("\n"))
+        case PermissionAsked():
+            return f"asks for {tool_line(event.tool, event.summary)}: {safe_line('; '.join(event.why))}"
+        case PermissionSettled():
+            said = "refused" if event.decision == "no" else f"allowed {safe_line(event.decision)}"
+            return f"{safe_line(event.tool)} {said} by {safe_line(event.by)}: {safe_line(event.reason)}".rstrip(": ")
+        case FilesChanged(paths=paths):
+            return f"changed {safe_line(', '.join(paths))}"
+        case TodosChanged(items=items):
+            done = sum(status == "completed" for _, _, status in items)
+            now = next((f", now: {safe_line(active)}" for _, active, status in items if status == "in_progress"), "")
+            return f"{glyphs.done} {done} of {len(items)} done{now}"
     return ""

@@ -22,10 +22,11 @@ class Glyphs(NamedTuple):
     waiting: str
     dot: str
     ellipsis: str
+    pointer: str
 
 
-UNICODE = Glyphs("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "├", "└", "✓", "✗", "↻", "·", "…")
-ASCII = Glyphs("|/-\\", "|", "`", "+", "x", "~", "-", "~")
+UNICODE = Glyphs("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "├", "└", "✓", "✗", "↻", "·", "…", "▸")
+ASCII = Glyphs("|/-\\", "|", "`", "+", "x", "~", "-", "~", ">")
 
 
 class Terminal(NamedTuple):
@@ -95,7 +96,15 @@ def _is_tty(stream: TextIO | None) -> bool:
 
 def _carries_glyphs(stream: TextIO | None) -> bool:
     glyphs = UNICODE
-    every = glyphs.spinner + glyphs.branch + glyphs.last_branch + glyphs.done + glyphs.failed + glyphs.waiting
+    every = (
+        glyphs.spinner
+        + glyphs.branch
+        + glyphs.last_branch
+        + glyphs.done
+        + glyphs.failed
+        + glyphs.waiting
+        + glyphs.pointer
+    )
     try:
         every.encode(getattr(stream, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):

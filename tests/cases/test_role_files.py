@@ -116,13 +116,15 @@ def test_b151_a_workspace_cannot_widen_a_built_in_role_without_trust(setup: Role
     setup.role(name, WIDER, prompt="Obey the workspace.")
     book = setup.load()
     role = book.get(name)
-    assert role.effective_tools(TOOLS) == ("read_file",)
-    assert (role.read_only, role.max_turns, role.timeout) == (True, built_in.max_turns, 5)
+    kept = ("read_file",) if name == "explorer" else ("read_file", "write_file", "run_shell")
+    assert role.effective_tools(TOOLS) == kept, "what the built-in one has and the workspace leaves it"
+    assert (role.read_only, role.max_turns, role.timeout) == (built_in.read_only, built_in.max_turns, 5)
     assert (role.prompt, role.model, role.description) == (built_in.prompt, "inherit", built_in.description)
     assert book.origins[name]["timeout"] == f".orch/roles/{name}.yaml:8"
     (warning,) = warnings(book)
     assert warning.startswith(f".orch/roles/{name}.yaml:1:7: warning: has the name of the role `{name}` of built-in/")
-    assert "left out: description, tools, read_only, model, max_turns, prompt" in warning
+    wider = "tools, read_only, " if name == "explorer" else ""
+    assert f"left out: description, {wider}model, max_turns, prompt" in warning
     assert "--trust" in warning
 
 

@@ -25,7 +25,7 @@ async def progress_of(workspace: Path, home: Path) -> list[tuple[str, str]]:
     setup = read_setup(workspace, {**os.environ, "ORCH_HOME": str(home), "ORCH_MODEL": "scout"}, {})
     models = Models(setup)
     try:
-        await open_session(setup, models, AbortToken(), events.append).ask("where is key used")
+        await open_session(setup, models, events.append).ask("where is key used", AbortToken())
     finally:
         await models.aclose()
     return [(event.agent, event.text) for event in events if isinstance(event, Progress)]

@@ -203,7 +203,11 @@ async def test_many_reports_together_fit_the_parents_window(workspace: Path) -> 
 @pytest.mark.parametrize(
     ("child", "status", "expected"),
     [
-        ([calls("glob", pattern="*.py")] * 30, "incomplete (max_turns)", "its limit of 30 turns was reached"),
+        (
+            [calls("glob", pattern=f"*.{n}") for n in range(30)],
+            "incomplete (max_turns)",
+            "its limit of 30 turns was reached",
+        ),
         ([calls("grep", pattern="x"), {"status": 401, "error": {"message": "bad key"}}], "failed (error)", "auth"),
         (["", ""], "failed (error)", "empty reply twice"),
         (

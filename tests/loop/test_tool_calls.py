@@ -37,7 +37,9 @@ async def test_results_come_in_the_order_of_the_calls(workspace: Path) -> None:
     )
     assert "import os" in texts[0]
     assert texts[1].startswith("error: unknown_tool: There is no tool called 'nonsense'.")
-    assert "tools: delegate, find_references, git_log, glob, grep" in texts[1]
+    assert (
+        "tools: delegate, find_references, git_log, glob, grep, list_files, read_file, repo_map, run_shell" in texts[1]
+    )
     assert "src/big.txt" in texts[2]
 
 

@@ -11,15 +11,21 @@ from typing import Any
 
 from orchestrator.abort import AbortToken
 from orchestrator.code.index import CodeIndex
+from orchestrator.config import load_config
+from orchestrator.deadline import Deadline
+from orchestrator.gate import Gate
 from orchestrator.messages import Message, ToolCall, user
 from orchestrator.model import CallReady, Done, ModelRequest, Piece, TextDelta, ToolSchema
+from orchestrator.paths import Places
 from orchestrator.result import Result
 from orchestrator.scout import ScoutModel
 from orchestrator.search import find_ripgrep, open_search
+from orchestrator.todos import TodoList
 from orchestrator.tool import ToolContext
 from orchestrator.tool_runner import ToolRunner
 from orchestrator.toolbox import Toolbox
-from orchestrator.wiring import Models, open_session, read_setup
+from orchestrator.wiring import Models, NobodyToAsk, open_session, read_setup
+from orchestrator.workbench import Bench, Workbench
 from orchestrator.workspace import WorkspaceFiles
 
 ALL_TOOLS = frozenset({"read_file", "list_files", "glob", "grep", "symbols", "find_references", "report"})
@@ -31,7 +37,7 @@ async def ask(workspace: Path, question: str) -> Result:
     setup = read_setup(workspace, {**os.environ, "ORCH_MODEL": "scout"}, {})
     models = Models(setup)
     try:
-        return await open_session(setup, models, AbortToken(), lambda event: None).ask(question)
+        return await open_session(setup, models, lambda event: None).ask(question, AbortToken())
     finally:
         await models.aclose()
 
@@ -53,17 +59,29 @@ class Explored:
         return {f"{finding['path']}:{finding['line']}" for finding in self.report["findings"]}
 
 
+def _bench(workspace: Path, toolbox: Toolbox) -> Bench:
+    """What a read-only run acts with: nothing."""
+    env = dict(os.environ)
+    config = load_config(workspace=workspace, env=env, flags={}, trusted=False).config
+    places = Places.find(env)
+    return Bench(
+        workspace, places, env, config, False, toolbox, "s", "plan", NobodyToAsk(), lambda event: None, lambda: 0.0
+    )
+
+
 async def explore(workspace: Path, task: str, tools: Collection[str] = ALL_TOOLS) -> Explored:
     """Run the scout as a sub-agent on real tools over real files, until it reports or answers in text."""
     files = WorkspaceFiles(workspace)
     search = open_search(files, ripgrep=find_ripgrep())
     context = ToolContext(files, lambda: search, lambda: CodeIndex(files, search), agent="explorer-1")
     toolbox = Toolbox()
+    safety = Workbench(_bench(workspace, toolbox)).safety
     runner = ToolRunner(
         toolbox,
         frozenset(tools),
         context,
-        read_only=True,
+        Gate(safety, read_only=True, emit=lambda event: None, clock=lambda: 0.0, deadline=Deadline(None)),
+        TodoList("explorer-1", lambda items: None),
         max_output=50_000,
         emit=lambda event: None,
         clock=lambda: 0.0,

@@ -12,9 +12,10 @@ from orchestrator.roles import DEFAULT_TOOLS, RoleBook
 
 TOOLS: Mapping[str, bool] = {
     **dict.fromkeys((*DEFAULT_TOOLS, "web_fetch", "delegate", "report"), True),
-    **dict.fromkeys(("write_file", "edit_file", "run_shell"), False),
+    **dict.fromkeys(("run_shell", "shell_output", "shell_stop", "todo_write"), True),
+    **dict.fromkeys(("write_file", "edit_file", "apply_patch"), False),
 }
-"""The tools there are, and whether each is read-only."""
+"""The tools there are, and whether a read-only role may have each."""
 
 
 class RoleSetup:

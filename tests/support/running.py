@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from orchestrator.abort import AbortToken
+from orchestrator.approval import Approver, Choice, PermissionReply, PermissionRequest
 from orchestrator.events import Event
 from orchestrator.headless import exit_code_for
+from orchestrator.permissions import Mode
 from orchestrator.result import AgentSummary, Result
 from orchestrator.session import Session
 from orchestrator.toolbox import Toolbox
@@ -63,6 +65,9 @@ async def run(
     during: Callable[[ModelServer, AbortToken], Any] | None = None,
     on_event: Callable[[Event, AbortToken], None] = lambda event, abort: None,
     tools: Path | None = None,
+    mode: Mode = "plan",
+    approver: Approver | None = None,
+    trusted: bool = False,
     **flags: object,
 ) -> Ran:
     """Ask `question` with the scripted model and the tools of a folder (default: orch's own).
@@ -72,7 +77,7 @@ async def run(
     async with ModelServer(script) as server:
         env = {**os.environ, "OPENAI_API_KEY": KEY}
         given = {"model": "openai/scripted", "base_url": f"{server.url}/v1", "retries": 2, **flags}
-        setup = replace(read_setup(workspace, env, given), toolbox=Toolbox(tools))
+        setup = replace(read_setup(workspace, env, given, trust_folder=trusted), toolbox=Toolbox(tools))
         events: list[Event] = []
         abort = AbortToken()
 
@@ -81,15 +86,30 @@ async def run(
             on_event(event, abort)
 
         models = Models(setup)
+        session = None
         try:
-            session = open_session(setup, models, abort, emit)
+            session = open_session(setup, models, emit, mode=mode, approver=approver)
             beside = asyncio.create_task(during(server, abort)) if during else None
-            result = await session.ask(question)
+            result = await session.ask(question, abort)
             if beside is not None:
                 await beside
         finally:
+            if session is not None:
+                await session.aclose()
             await models.aclose()
         return Ran(result, events, server, session)
+
+
+class ScriptedApprover:
+    """A user who gives these answers in order (then "no") and remembers what was asked."""
+
+    def __init__(self, *replies: PermissionReply | Choice) -> None:
+        self.requests: list[PermissionRequest] = []
+        self._replies = [PermissionReply(each) if isinstance(each, str) else each for each in replies]
+
+    async def ask(self, request: PermissionRequest) -> PermissionReply:
+        self.requests.append(request)
+        return self._replies.pop(0) if self._replies else PermissionReply("no", "there is no answer left")
 
 
 def delegates(*tasks: str, role: str = "explorer") -> dict[str, Any]:

@@ -28,6 +28,17 @@ EVENT = st.one_of(
     st.builds(events.Retry, NAME, st.just(5.0), NUMBER, NUMBER, st.floats(0, 100), TEXT),
     st.builds(events.Progress, NAME, st.just(5.0), TEXT),
     st.builds(events.ReplyVoided, NAME, st.just(5.0), TEXT),
+    st.builds(events.ToolOutput, NAME, st.just(5.0), TEXT, TEXT),
+    st.builds(events.PermissionAsked, NAME, st.just(5.0), TEXT, TEXT, TEXT, st.tuples(TEXT)),
+    st.builds(events.PermissionSettled, NAME, st.just(5.0), TEXT, TEXT, TEXT, TEXT, TEXT),
+    st.builds(
+        events.TodosChanged,
+        NAME,
+        st.just(5.0),
+        st.lists(st.tuples(TEXT, TEXT, st.sampled_from(["pending", "in_progress", "completed"])), max_size=9).map(
+            tuple
+        ),
+    ),
 )
 
 

@@ -301,3 +301,53 @@ def test_progress_of_a_running_tool_stands_beside_it_until_it_ends() -> None:
         session.wait_for(lambda: "find_references" in session.text and ": read 300 of 900 files" in session.text)
         session.send(event("tool_finished", "parent", **call, ok=True, summary="3 places", duration_s=1.0))
         session.wait_for("3 places")
+
+
+def todos(*items: tuple[str, str, str]) -> Data:
+    return event("todos_changed", items=[list(item) for item in items])
+
+
+def test_what_is_to_do_is_shown_under_the_agents() -> None:
+    items = [
+        ("Find the callers", "Finding the callers", "completed"),
+        ("Change them", "Changing them", "in_progress"),
+        ("Run the tests", "Running the tests", "pending"),
+    ]
+    with watch_events(columns=60) as session:
+        session.send(started(), todos(*items))
+        session.wait_for("Changing them")
+        assert session.lines[1:] == ["   ✓ Find the callers", "   ▸ Changing them", "   · Run the tests"]
+        session.send(todos(*items[:1], ("Change them", "Changing them", "completed"), items[2]))
+        session.wait_for("✓ Change them")
+
+
+def test_a_long_list_shows_what_comes_next() -> None:
+    items = [(f"Step {n}", f"Doing {n}", "completed" if n < 7 else "pending") for n in range(12)]
+    with watch_events(columns=60) as session:
+        session.send(started(), todos(*items))
+        session.wait_for("7 of 12 done")
+        assert "Step 6" in session.text
+        assert "Step 7" in session.text
+        assert "Step 2" not in session.text
+
+
+def test_the_newest_line_of_a_running_command_stands_beside_it() -> None:
+    with watch_events(columns=80) as session:
+        session.send(
+            started(),
+            event("tool_started", call_id="c1", tool="run_shell", summary='{"command": "pytest"}'),
+            event("tool_output", call_id="c1", text="collected 9 items\ntest_a.py ....\x1b[31m\n"),
+        )
+        session.wait_for("run_shell pytest: test_a.py ....")
+
+
+def test_an_agent_that_asks_says_so_until_it_is_answered() -> None:
+    with watch_events(columns=80) as session:
+        session.send(
+            started(),
+            event("tool_started", call_id="c1", tool="run_shell", summary='{"command": "make"}'),
+            event("permission_asked", call_id="c1", tool="run_shell", summary="make", why=["it is not known"]),
+        )
+        session.wait_for("↻ parent asks: run_shell make")
+        session.send(event("permission_settled", call_id="c1", tool="run_shell", decision="once", by="user", reason=""))
+        session.wait_for("parent run_shell make")

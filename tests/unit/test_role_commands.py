@@ -49,25 +49,26 @@ def test_the_list_has_a_line_for_each_role_and_what_is_wrong(setup: RoleSetup) -
 
 
 def test_show_says_where_each_value_comes_from_and_what_tools_are_left(setup: RoleSetup) -> None:
-    setup.role("explorer", "extends: explorer\ntools: [grep, run_shell, web_fetch]\nread_only: false", user=True)
+    setup.role("explorer", "extends: explorer\ntools: [grep, edit_file, web_fetch]\nread_only: false", user=True)
     setup.role("child", "extends: explorer\nread_only: true\nbudget: {usd: 0.5}")
     output = roles_show(setup.load(), "child", TOOLS, denied={"web_fetch"})
     lines = [line.split("  ") for line in output.text.splitlines()]
     rows = {cells[0].strip(): [cell.strip() for cell in cells[1:] if cell.strip()] for cells in lines}
     user = f"{setup.home}/roles/explorer.yaml"
-    assert rows["tools"] == ["grep, run_shell, web_fetch", f"{user}:5"]
+    assert rows["tools"] == ["grep, edit_file, web_fetch", f"{user}:5"]
     assert rows["read_only"] == ["true", ".orch/roles/child.yaml:5"]
     assert rows["max_summary_tokens"][0] == "2000"
     assert rows["max_summary_tokens"][1].startswith("built-in/explorer.yaml:")
     assert rows["budget"] == ["usd 0.5", ".orch/roles/child.yaml:6"]
     assert "tools in force: grep, report" in output.text
-    assert "left out: run_shell (the role is read-only)" in output.text
+    assert "left out: edit_file (the role is read-only)" in output.text
     assert "left out: web_fetch (denied by the configuration (tools.deny))" in output.text
     assert output.text.endswith("prompt (.orch/roles/child.yaml:3):\nLook.")
     assert output.data["effective_tools"] == ["grep"]
     assert "hides: built-in/explorer.yaml" in roles_show(setup.load(), "explorer", TOOLS).text
     assert (
-        "tools in force: read_file, list_files, glob, grep, repo_map, symbols, find_references, git_log, delegate"
+        "tools in force: read_file, list_files, glob, grep, repo_map, symbols, find_references, git_log, edit_file,"
+        " write_file, apply_patch, run_shell, shell_output, shell_stop, todo_write, delegate"
         in (roles_show(setup.load(), "parent", TOOLS).text)
     )
 

@@ -63,11 +63,12 @@ def test_what_is_left_out_has_a_careful_default(setup: RoleSetup) -> None:
     assert (role.max_turns, role.timeout, role.max_summary_tokens, role.budget) == (30, 300, 1000, Budget())
 
 
-def test_the_built_in_roles_are_right_and_read_only(setup: RoleSetup) -> None:
+def test_the_built_in_roles_are_right_and_all_but_the_parent_read_only(setup: RoleSetup) -> None:
     book = setup.load()
     assert book.problems == ()
     assert sorted(book.roles) == sorted(BUILT_IN_ROLES)
-    assert all(role.read_only and role.place == "built-in" for role in book.roles.values())
+    assert all(role.place == "built-in" for role in book.roles.values())
+    assert [role.name for role in book.roles.values() if not role.read_only] == ["parent"]
     assert [role.name for role in book.delegates()] == ["explorer", "planner", "reviewer"]
     assert book.get("explorer").max_summary_tokens == 2000
     assert {book.get(name).max_summary_tokens for name in ("planner", "reviewer")} == {1000}
@@ -99,7 +100,7 @@ def test_the_built_in_roles_are_right_and_read_only(setup: RoleSetup) -> None:
         ("tools: [grep, 3]", "4:15: `tools[1]`: expected text, found the number `3`"),
         ("tools: [grap]", "4:9: unknown tool `grap` (did you mean `grep`?)"),
         ("tools: [delegat]", "4:9: unknown tool `delegat` (`orch tools list` shows what there is)"),
-        ("tools:\n  - grep\n  - run_shell", "6:5: `run_shell` changes things, and the role is read-only"),
+        ("tools:\n  - grep\n  - edit_file", "6:5: `edit_file` changes things, and the role is read-only"),
         ("extends: explorr", "4:10: `extends`: there is no role `explorr` (did you mean `explorer`?)"),
         ("extends: [explorer]", "4:10: `extends`: expected text, found a list"),
     ],
@@ -135,11 +136,11 @@ def test_all_mistakes_of_all_files_are_named_at_once_in_order(setup: RoleSetup) 
 
 
 def test_a_role_takes_over_what_it_does_not_set(setup: RoleSetup) -> None:
-    setup.role("base", "max_turns: 7\nbudget: {tokens: 500}\ntools: [grep, run_shell]\nread_only: false")
+    setup.role("base", "max_turns: 7\nbudget: {tokens: 500}\ntools: [grep, edit_file]\nread_only: false")
     setup.write(".orch/roles/child.yaml", "name: child\nextends: base\nbudget: {usd: 2}\ntimeout: 10\n")
     book = setup.load()
     child = book.get("child")
-    assert (child.max_turns, child.timeout, child.tools) == (7, 10, ("grep", "run_shell"))
+    assert (child.max_turns, child.timeout, child.tools) == (7, 10, ("grep", "edit_file"))
     assert child.budget == Budget(tokens=500, usd=2)
     assert (child.description, child.prompt, child.extends) == ("A test role.", "Look.", "base")
     origins = book.origins["child"]
@@ -180,7 +181,7 @@ def test_extending_a_broken_role_says_which_file_to_put_right(setup: RoleSetup) 
 def test_a_workspace_cannot_change_what_a_role_of_the_user_extends(setup: RoleSetup) -> None:
     setup.role("base", "tools: [grep]", user=True)
     setup.role("mine", "extends: base", user=True)
-    setup.role("base", "tools: [run_shell]\nread_only: false")
+    setup.role("base", "tools: [edit_file]\nread_only: false")
     for trusted in (False, True):
         assert setup.load(trusted=trusted).get("mine").tools == ("grep",)
 
@@ -229,11 +230,11 @@ def test_a_role_that_does_not_exist_names_the_near_one(setup: RoleSetup) -> None
 
 
 def test_effective_tools_are_the_whitelist_less_all_that_is_refused(setup: RoleSetup) -> None:
-    tools = "tools: [run_shell, grep, report, web_fetch, grep]"
+    tools = "tools: [edit_file, grep, report, web_fetch, grep]"
     setup.role("writer", f"{tools}\nread_only: false")
     writer = setup.load().get("writer")
-    assert writer.effective_tools(TOOLS) == ("run_shell", "grep", "web_fetch")
-    assert writer.effective_tools(TOOLS, {"web_fetch"}) == ("run_shell", "grep")
+    assert writer.effective_tools(TOOLS) == ("edit_file", "grep", "web_fetch")
+    assert writer.effective_tools(TOOLS, {"web_fetch"}) == ("edit_file", "grep")
     assert writer.effective_tools({"grep": True, "delegate": True}) == ("grep",)
     setup.role("reader", "extends: writer\nread_only: true")
     assert setup.load().get("reader").effective_tools(TOOLS) == ("grep", "web_fetch")
