@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.arguments import stored_arguments
 from orchestrator.budget import Budget
 from orchestrator.errors import ModelError
-from orchestrator.events import Emit, ReplyVoided, Retry, Text, Thinking, TurnFinished, TurnStarted
+from orchestrator.events import Compacted, Emit, ReplyVoided, Retry, Text, Thinking, TurnFinished, TurnStarted
 from orchestrator.gate import Who
-from orchestrator.messages import Message, ToolCall, Usage, tool_result, user
+from orchestrator.messages import Attachment, Message, ToolCall, Usage, tool_result, user
 from orchestrator.model import (
     CallReady,
     Done,
@@ -24,12 +24,17 @@ from orchestrator.model import (
     Reply,
     Retrying,
     TextDelta,
+    Think,
     ToolSchema,
 )
 from orchestrator.result import Status, StopReason
 from orchestrator.result_batch import fit_batch
+from orchestrator.room import Room
 from orchestrator.tool_runner import ABORTED, Outcome, ToolRunner
 from orchestrator.transcript import Transcript
+
+if TYPE_CHECKING:
+    from orchestrator.compaction import Kind
 
 MAX_CONTINUATIONS = 3
 MAX_SENT_BACK = 8
@@ -68,10 +73,11 @@ class AgentSetup(NamedTuple):
     max_turns: int
     must_report: bool
     """A sub-agent: it ends by calling `report`."""
+    think: Think | None = None
 
 
 class Agent:
-    """One conversation with a model that may use tools. `history` only grows, and every call in it gets its result.
+    """One conversation with a model that may use tools. Every call in `history` gets its result.
 
     `run` may be called again, with what the user says next.
     """
@@ -86,7 +92,9 @@ class Agent:
         emit: Emit,
         clock: Callable[[], float],
         transcript: Transcript,
+        small: Callable[[], Model | None] = lambda: None,
     ) -> None:
+        """`small` gives the model that summaries are made with where they fit, if there is one."""
         self.setup = setup
         self.model = model
         self.runner = runner
@@ -100,6 +108,9 @@ class Agent:
         self._clock = clock
         self._transcript = transcript
         self._reply: _Incoming = _Incoming()
+        self.room = Room(setup, model, small)
+        self._task = ""
+        self._former: list[Message] = []
         self._start_anew()
 
     @property
@@ -130,23 +141,72 @@ class Agent:
         texts = (m.content for m in reversed(self.history) if m.role == "assistant" and m.content.strip())
         return next(texts, "")
 
-    async def run(self, task: str) -> Ending:
+    @property
+    def calls_done(self) -> Sequence[ToolCall]:
+        """The calls that succeeded, in their order, those of shortened parts of the conversation included."""
+        messages = [*self._former, *self.history]
+        done = {m.tool_call_id for m in messages if m.role == "tool" and not m.is_error}
+        found = {call.id: call for m in messages for call in m.tool_calls if call.id in done}
+        return list(found.values())
+
+    async def run(self, task: str, attachments: Sequence[Attachment] = ()) -> Ending:
         """Work on `task` to an ending. Only cancellation leaves by an exception, with every call answered."""
         self._start_anew()
+        self._task = task
         self.runner.begin(Who(self.setup.name, self.setup.role, task))
-        self._append(user(task))
+        self._append(user(task, attachments))
         while True:
             if self.turns >= self._last_turn:
                 return Ending("incomplete", "max_turns", self.said)
             if self.budget.exhausted:
                 return Ending("incomplete", "budget", self.said)
             try:
-                reply, outcomes = await self._turn()
+                await self.make_room()
+                reply, outcomes = await self._turn_that_fits()
             except ModelError as error:
                 return Ending("failed", "error", self.said, error=error)
             step = await self._decide(reply, outcomes)
             if isinstance(step, Ending):
                 return step
+
+    # --- room in the window ------------------------------------------------------------------------------------------
+
+    async def make_room(self, force: Kind | None = None, focus: str = "") -> bool:
+        """Shorten the conversation if it needs it, or as `force` says; `focus` is what is to be kept then.
+
+        Gives whether it is shorter now. Raises `ModelError` when it has to be and cannot.
+        """
+        kind = force or self.room.due(self.history)
+        if kind is None:
+            return False
+        context = await self.runner.gate.before_compaction(kind)
+        done = await self.room.compacted(self.history, self._task, self.runner.todos, context, force, focus)
+        self.usage += done.usage
+        self.cost = None if self.cost is None or done.cost is None else self.cost + done.cost
+        self.budget.charge(done.usage, done.cost)
+        if done.error is not None:
+            raise done.error
+        before, self.history = self.history, list(done.history)
+        if done.kind == "none":
+            return False
+        kept = {id(message) for message in self.history}
+        self._former += [m for m in before if id(m) not in kept and (m.tool_calls or m.role == "tool")]
+        self.runner.forgotten()
+        self._emit(Compacted(self.setup.name, self._clock(), done.kind, done.before_tokens, done.after_tokens))
+        return True
+
+    async def _turn_that_fits(self) -> tuple[Reply, list[Outcome]]:
+        """One turn; where the provider says that the conversation is too long, it is shortened and sent again."""
+        for force in ("full", "emergency"):
+            try:
+                return await self._turn()
+            except ModelError as error:
+                if error.kind != "context_too_long":
+                    raise
+                self.room.meter.refused(self.history)
+                if not await self.make_room(force):
+                    raise
+        return await self._turn()
 
     # --- one turn ----------------------------------------------------------------------------------------------------
 
@@ -172,7 +232,10 @@ class Agent:
 
     async def _receive(self, incoming: _Incoming, group: asyncio.TaskGroup) -> ModelError | None:
         """Stream one reply; eager calls start at once. The error is returned, since a task group would wrap it."""
-        request = ModelRequest(self.setup.system, tuple(self.history), self.setup.schemas, cache_key=self.setup.role)
+        setup = self.setup
+        request = ModelRequest(
+            setup.system, tuple(self.history), setup.schemas, cache_key=setup.role, think=setup.think
+        )
         try:
             async for piece in self.model.stream(request):
                 match piece:
@@ -189,6 +252,7 @@ class Agent:
                     case Done(reply):
                         incoming.original = reply.message
                         incoming.reply = _storable(reply)
+                        self.room.meter.replied(request.messages, incoming.reply)
                         self._charge(reply)
         except ModelError as error:
             incoming.cancel()

@@ -12,7 +12,7 @@ from orchestrator.json_bytes import parse_object
 from orchestrator.messages import Message, Reasoning, ToolCall, Usage
 from orchestrator.model import CallReady, FinishReason, ModelRequest, Piece, ReasoningDelta, Reply, TextDelta
 from orchestrator.tokens import estimate_tokens
-from orchestrator.wire_text import estimate_request
+from orchestrator.wire_text import estimate_request, was_cut
 
 _FINISH: Final[Mapping[str, FinishReason]] = {
     "end_turn": "stop",
@@ -99,7 +99,9 @@ class AnthropicReply:
         elif not calls and finish == "tool_calls":
             finish = "stop"
         if any(self._usage.values()):
-            return Reply(message, self._counted(), finish)
+            usage = self._counted()
+            cut = finish in ("stop", "tool_calls", "unknown") and was_cut(self._request, message, usage)
+            return Reply(message, usage, "length" if cut else finish)
         written = "".join(block.name + block.text for block in self._blocks)
         usage = Usage(estimate_request(self._request), estimate_tokens(written))
         return Reply(message, usage, finish, usage_estimated=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Final
@@ -14,16 +16,19 @@ from orchestrator.json_bytes import EncodedOnce, dumps
 from orchestrator.messages import Message, Reasoning
 from orchestrator.model import ModelInfo, ModelRequest, Piece, ToolSchema
 from orchestrator.openai_reply import DETAILS
+from orchestrator.output_limits import output_limit_in
 from orchestrator.quirks import AnthropicQuirks, read_quirks
 from orchestrator.repair import repair
+from orchestrator.thinking import Shape, anthropic_fields, anthropic_shape, begun_without, with_room
 from orchestrator.wire_text import (
     EMPTY_RESULT,
     arguments_object,
-    output_limit_in,
     output_room,
+    refuses_images,
     said,
     valid_id,
     valid_name,
+    without_images,
 )
 
 _VERSION: Final = "2023-06-01"
@@ -68,8 +73,13 @@ class AnthropicModel:
             name, _messages_url(web_address(name, base_url)), {**sent, **headers}, key, idle_timeout
         )
         self._messages = EncodedOnce(self._blocks)
+        self._unthought = EncodedOnce(self._blocks_without_thoughts)
         self._tools = EncodedOnce(_tool)
         self._barred: dict[int, Reasoning] = {}
+        self._refused: set[Shape] = set()
+        self._temperature = True
+        self._images = info.vision is not False
+        self._most: int | None = None
 
     @property
     def name(self) -> str:
@@ -81,9 +91,13 @@ class AnthropicModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         """One answer; raises `ModelError`."""
-        limit = request.max_output_tokens or self._info.max_output or _DEFAULT_OUTPUT
+        wanted = request.max_output_tokens
+        most = self._most
         while True:
-            body = self._body(request, limit)
+            shape = self._shape(request)
+            limit = with_room(wanted, shape, request.think, self._info) if wanted else self._info.max_output
+            limit = min(limit or _DEFAULT_OUTPUT, most or sys.maxsize)
+            body = self._body(request, limit, shape)
             try:
                 async with aclosing(converse(self._pool, self._endpoint, body, AnthropicReply(request))) as pieces:
                     async for piece in pieces:
@@ -91,44 +105,81 @@ class AnthropicModel:
                 return
             except ModelError as error:
                 room = output_limit_in(error.message)
-                if room and room < limit:
-                    limit = room
-                elif not self._bar_reasoning(error, request):
+                if room and room.tokens < limit:
+                    most = room.tokens
+                    self._most = most if room.always else self._most
+                elif not self._adapt(error, request, shape):
                     raise
 
     async def aclose(self) -> None:
         """Nothing to close: the pool belongs to whoever made it."""
 
-    def _bar_reasoning(self, error: ModelError, request: ModelRequest) -> bool:
-        """Leave out reasoning whose signature the provider does not take (it came from another model or account)."""
-        if error.status != 400 or "signature" not in error.message:
+    def _shape(self, request: ModelRequest) -> Shape | None:
+        shape = anthropic_shape(request.think, self._info, self._refused)
+        too_late = shape == "budget" and begun_without(repair(request.messages), self._reasoning)
+        return None if too_late else shape
+
+    def _adapt(self, error: ModelError, request: ModelRequest, shape: Shape | None) -> bool:
+        """Leave out or change the one thing that the provider says it does not take."""
+        if error.status not in (400, 404, 422):
             return False
+        if self._images and refuses_images(error, request.messages):
+            self._images = False
+            return self._encode_anew()
+        if "signature" in error.message and self._bar_reasoning(request):
+            return self._encode_anew()
+        if shape and shape not in self._refused and re.search(r"thinking|output_config|effort", error.message):
+            self._refused.add(shape)
+            return True
+        if "temperature" in error.message and self._temperature and request.temperature is not None:
+            self._temperature = False
+            return True
+        return False
+
+    def _bar_reasoning(self, request: ModelRequest) -> bool:
+        """Leave out reasoning whose signature the provider does not take (it came from another model or account)."""
         fresh = [block for message in request.messages for block in message.reasoning if id(block) not in self._barred]
         self._barred |= {id(block): block for block in fresh}
-        self._messages = EncodedOnce(self._blocks)
         return bool(fresh)
 
-    def _body(self, request: ModelRequest, limit: int) -> bytes:
+    def _encode_anew(self) -> bool:
+        self._messages = EncodedOnce(self._blocks)
+        self._unthought = EncodedOnce(self._blocks_without_thoughts)
+        return True
+
+    def _body(self, request: ModelRequest, limit: int, shape: Shape | None) -> bytes:
         parts = [b'{"model":', dumps(self._model_id)]
         if request.tools:
             tools = self._tools.all(request.tools)
             parts += [b',"tools":[', b",".join([*tools[:-1], self._marked(tools[-1])]), b"]"]
         if request.system.strip():
             parts += [b',"system":[', self._marked(dumps({"type": "text", "text": request.system})), b"]"]
-        parts += [b',"messages":[', b",".join(self._turns(repair(request.messages))), b"]"]
+        encoded = self._messages if self._keeps_thoughts(shape) else self._unthought
+        parts += [b',"messages":[', b",".join(self._turns(repair(request.messages), encoded)), b"]"]
         fields: dict[str, object] = {"stream": True}
-        fields["max_tokens"] = output_room(limit, self._info.window, sum(map(len, parts)))
-        if request.temperature is not None:
+        seen = request.messages if self._images else ()
+        limit = output_room(limit, self._info.window, sum(map(len, parts)), seen)
+        fields["max_tokens"] = limit
+        if request.temperature is not None and self._temperature and shape in (None, "disabled"):
             fields["temperature"] = request.temperature
+        if shape and request.think:
+            fields |= anthropic_fields(shape, request.think, limit)
         parts += [b",", dumps({**fields, **self._quirks.extra_body})[1:]]
         return b"".join(parts)
 
-    def _turns(self, messages: Sequence[Message]) -> list[bytes]:
+    def _keeps_thoughts(self, shape: Shape | None) -> bool:
+        """Whether thoughts of earlier turns are sent: a request that certainly does not think must hold none."""
+        if shape is None:
+            words = self._info.thinking.split()
+            return self._info.thinks is None or "default" in words
+        return shape != "disabled"
+
+    def _turns(self, messages: Sequence[Message], encoded: EncodedOnce[Message]) -> list[bytes]:
         """The messages as turns that alternate, from the user's to the user's; the last two of those are marked.
 
         The mark before the last is where the previous request ended, so what that one left in the cache is found.
         """
-        turns = _alternating(zip(messages, self._messages.all(messages), strict=True))
+        turns = _alternating(zip(messages, encoded.all(messages), strict=True))
         for _, blocks in [turn for turn in turns if turn[0] == b"user"][-2:]:
             blocks[-1] = self._marked(blocks[-1])
         return [b'{"role":"%b","content":[%b]}' % (role, b",".join(blocks)) for role, blocks in turns]
@@ -138,9 +189,17 @@ class AnthropicModel:
 
     def _blocks(self, message: Message) -> bytes:
         """The content blocks of a message, joined by commas; empty when nothing of it can be sent."""
+        thoughts = [each for block in message.reasoning if (each := self._reasoning(block))]
+        return self._content(message, thoughts)
+
+    def _blocks_without_thoughts(self, message: Message) -> bytes:
+        return self._content(message, [])
+
+    def _content(self, message: Message, blocks: list[dict[str, object]]) -> bytes:
         if message.role == "tool":
             return dumps(_result(message))
-        blocks = [each for block in message.reasoning if (each := self._reasoning(block))]
+        if message.role == "user" and message.attachments:
+            return self._pictured(message)
         text = said(message)
         if text:
             blocks.append({"type": "text", "text": text})
@@ -149,6 +208,18 @@ class AnthropicModel:
             blocks.append({"type": "tool_use", "id": valid_id(call.id), "name": name, "input": arguments_object(call)})
         only_reasoning = not text and not message.tool_calls
         return b"" if only_reasoning else b",".join(map(dumps, blocks))
+
+    def _pictured(self, message: Message) -> bytes:
+        """A user's message with images, which come before its text."""
+        if not self._images:
+            return dumps({"type": "text", "text": without_images(message)})
+        blocks: list[dict[str, object]] = [
+            {"type": "image", "source": {"type": "base64", "media_type": each.media_type, "data": each.data}}
+            for each in message.attachments
+        ]
+        if message.content.strip():
+            blocks.append({"type": "text", "text": message.content})
+        return b",".join(map(dumps, blocks))
 
     def _reasoning(self, block: Reasoning) -> dict[str, object]:
         """A block as it came, or nothing when it is not this provider's: one without a signature would be refused."""
@@ -173,7 +244,7 @@ def _alternating(encoded: Iterable[tuple[Message, bytes]]) -> list[tuple[bytes, 
             turns[-1][1].append(blocks)
         else:
             turns.append((role, [blocks]))
-    if turns and turns[-1][0] == b"assistant":
+    if not turns or turns[-1][0] == b"assistant":
         turns.append((b"user", [_CONTINUE]))
     return turns
 

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     import argparse
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.result import Result
     from orchestrator.role_commands import Output
     from orchestrator.session import Session
+    from orchestrator.tape import Tape
     from orchestrator.wiring import Setup
 
 
@@ -89,8 +90,9 @@ def _discard_output() -> None:
 
 def _ask(options: argparse.Namespace) -> int:
     setup = _setup(options)
+    tape = _tape(options, setup)
     _only_read(setup)
-    return _converse(options, setup, _question(options.question, sys.stdin, "question"), "plan")
+    return _converse(options, setup, _question(options.question, sys.stdin, "question"), "plan", tape)
 
 
 def _run_task(options: argparse.Namespace) -> int:
@@ -98,13 +100,21 @@ def _run_task(options: argparse.Namespace) -> int:
 
     setup = _setup(options)
     task = _question(options.task, sys.stdin, "task")
-    if setup.choose().wire == "scout":
+    tape = _tape(options, setup)
+    if not tape.replays and setup.choose().wire == "scout":
         hint = "set a key (`orch doctor` shows which), or give --model; `orch ask` works without one"
         raise UsageError("`orch run` needs a model: the built-in scout answers questions and changes nothing", hint)
-    return _converse(options, setup, task, options.mode)
+    return _converse(options, setup, task, options.mode, tape)
 
 
-def _converse(options: argparse.Namespace, setup: Setup, prompt: str, mode: Mode) -> int:
+def _tape(options: argparse.Namespace, setup: Setup) -> Tape:
+    """What is recorded and replayed. Opened before anything is confined, since it may lie anywhere."""
+    from orchestrator.tape import open_tape
+
+    return open_tape(setup, options.record, options.replay)
+
+
+def _converse(options: argparse.Namespace, setup: Setup, prompt: str, mode: Mode, tape: Tape) -> int:
     import asyncio
 
     from orchestrator.abort import AbortToken
@@ -112,28 +122,41 @@ def _converse(options: argparse.Namespace, setup: Setup, prompt: str, mode: Mode
     abort = AbortToken()
     writer = _writer(options, setup, abort)
     try:
+        words = options.question if options.command == "ask" else options.task
         approver = _approver(options, writer.suspended, mode)
-        return writer.finish(asyncio.run(_answer(setup, prompt, writer, abort, mode, approver)))
+        terms = _Terms(mode, approver, tape, options.attach, typed=words != ["-"])
+        return writer.finish(asyncio.run(_answer(setup, prompt, writer, abort, terms)))
     finally:
         writer.close()
 
 
-async def _answer(
-    setup: Setup, prompt: str, writer: Writer, abort: AbortToken, mode: Mode, approver: Approver | None
-) -> Result:
+class _Terms(NamedTuple):
+    """On what terms agents work."""
+
+    mode: Mode
+    approver: Approver | None
+    tape: Tape
+    attach: Sequence[str] = ()
+    typed: bool = True
+    """Whether the user typed the prompt, so that `@` in it names files."""
+
+
+async def _answer(setup: Setup, prompt: str, writer: Writer, abort: AbortToken, terms: _Terms) -> Result:
     _stop_on_signals(abort, writer)
-    async with _session(setup, writer.emit, mode, approver) as session:
-        return await session.ask(prompt, abort)
+    async with _session(setup, writer.emit, terms) as session:
+        return await session.ask(prompt, abort, terms.attach, named=terms.typed)
 
 
 @asynccontextmanager
-async def _session(setup: Setup, emit: Emit, mode: Mode, approver: Approver | None) -> AsyncIterator[Session]:
+async def _session(setup: Setup, emit: Emit, terms: _Terms) -> AsyncIterator[Session]:
+    from orchestrator.events import Notice
     from orchestrator.wiring import Models, open_session
 
-    models = Models(setup)
+    terms.tape.notify = lambda level, message, hint: emit(Notice("parent", 0.0, level, message, hint))
+    models = Models(setup, terms.tape)
     session = None
     try:
-        session = open_session(setup, models, emit, mode=mode, approver=approver)
+        session = open_session(setup, models, emit, mode=terms.mode, approver=terms.approver)
         gc.freeze()
         gc.set_threshold(_NEW_OBJECTS)
         gc.enable()
@@ -142,6 +165,7 @@ async def _session(setup: Setup, emit: Emit, mode: Mode, approver: Approver | No
         if session is not None:
             await session.aclose()
         await models.aclose()
+        terms.tape.close()
 
 
 def _only_read(setup: Setup) -> None:
@@ -189,8 +213,9 @@ async def _talk(options: argparse.Namespace, setup: Setup) -> None:
 
     talk = _Talk(options, setup)
     read = line_reader(sys.stdin, setup.places.state / "history")
-    async with _session(setup, talk.emit, options.mode, _approver(options, talk.suspended, options.mode)) as session:
-        talk.say(greeting(setup, options.mode))
+    terms = _Terms(options.mode, _approver(options, talk.suspended, options.mode), _tape(options, setup))
+    async with _session(setup, talk.emit, terms) as session:
+        talk.say(greeting(session.model, options.mode))
         commands = chat_commands(setup, session, read, talk.say)
         await converse(read, talk.say, lambda prompt: talk.answer(session, prompt), commands)
 
@@ -201,6 +226,7 @@ class _Talk:
     def __init__(self, options: argparse.Namespace, setup: Setup) -> None:
         self._options = options
         self._setup = setup
+        self._attach: Sequence[str] = options.attach
         self._writer: Writer | None = None
 
     def emit(self, event: Event) -> None:
@@ -216,14 +242,23 @@ class _Talk:
         if text:
             print(safe_text(text), file=sys.stderr, flush=True)
 
+    def _taken(self) -> Sequence[str]:
+        """What `--attach` names goes with the first prompt."""
+        attach, self._attach = self._attach, ()
+        return attach
+
     async def answer(self, session: Session, prompt: str) -> None:
         from orchestrator.abort import AbortToken
+        from orchestrator.errors import UsageError
+        from orchestrator.headless import report_error
 
         abort = AbortToken()
         self._writer = writer = _writer(self._options, self._setup, abort)
         forget = _stop_on_signals(abort, writer)
         try:
-            writer.finish(await session.ask(prompt, abort))
+            writer.finish(await session.ask(prompt, abort, self._taken()))
+        except UsageError as error:
+            report_error(error, sys.stderr)
         finally:
             forget()
             writer.close()

@@ -114,6 +114,16 @@ def _run_flags() -> _Parser:
     flags.add_argument("--max-usd", metavar="USD", type=_number(float), help="money for the whole tree")
     flags.add_argument("--max-tokens", metavar="N", type=_number(int), help="tokens for the whole tree")
     flags.add_argument("--timeout", metavar="SECONDS", type=_number(float), help="time for the whole tree")
+    flags.add_argument("--think", choices=("off", "low", "medium", "high"), help="how much models think first")
+    flags.add_argument(
+        "--attach",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a file that goes with the question; @FILE in it too",
+    )
+    flags.add_argument("--record", metavar="FILE", help="keep every request to a model and its reply, keys left out")
+    flags.add_argument("--replay", metavar="FILE", help="run again what was recorded, without network")
     return flags
 
 
@@ -149,6 +159,6 @@ def _number(kind: type[int] | type[float]) -> Callable[[str], int | float]:
 
 def settings(options: argparse.Namespace) -> dict[str, object]:
     """The flags that set a configuration value, by its key; those not given are left out."""
-    names = ("model", "base_url", "max_turns", "max_usd", "max_tokens", "timeout")
+    names = ("model", "base_url", "max_turns", "max_usd", "max_tokens", "timeout", "think")
     given = {name: getattr(options, name, None) for name in names}
     return {name: value for name, value in given.items() if value is not None}

@@ -85,6 +85,13 @@ class SandboxSettings(BaseModel):
     """Variables that commands see although their names look like secrets."""
 
 
+class CacheSettings(BaseModel):
+    model_config = _SETTINGS
+
+    model: bool
+    """Whether replies of models are kept, and given again to the same request."""
+
+
 class HookSettings(BaseModel):
     """One hook: a shell command that is given the event as JSON. `match` is a pattern for names of tools or roles."""
 
@@ -125,10 +132,12 @@ class Config(BaseModel):
     timeout: Positive | None
     retries: Annotated[int, Field(ge=0, le=20)]
     stream_idle_timeout: Positive
+    think: Literal["off", "low", "medium", "high"] | None
     max_tool_output: Annotated[int, Field(ge=1000, le=1_000_000)]
     tools: ToolSettings
     permissions: PermissionSettings
     sandbox: SandboxSettings
+    cache: CacheSettings
     hooks: dict[HookEvent, Annotated[tuple[HookSettings, ...], Field(strict=False)]]
     models: dict[str, ModelOverride]
 
@@ -190,6 +199,7 @@ UNTRUSTED: Mapping[str, Rule] = {
     "timeout": "may lower",
     "retries": "may lower",
     "stream_idle_timeout": "may lower",
+    "think": "may set",
     "max_tool_output": "may lower",
     "tools": "may add",
     "permissions.deny": "may add",
@@ -200,6 +210,7 @@ UNTRUSTED: Mapping[str, Rule] = {
     "sandbox.writable": "may not set",
     "sandbox.unreadable": "may add",
     "sandbox.keep_env": "may not set",
+    "cache.model": "may not set",
     "hooks": "may not set",
     "models": "may not set",
 }
@@ -208,7 +219,7 @@ UNTRUSTED: Mapping[str, Rule] = {
 _PREFIX = "ORCH_"
 _OTHER_VARIABLES = frozenset({"ORCH_HOME"})
 _DENY: KeyPath = ("tools", "deny")
-_SECTIONS = ("tools", "permissions", "sandbox")
+_SECTIONS = ("tools", "permissions", "sandbox", "cache")
 """Mappings with a fixed set of keys, each of which is set and overridden on its own."""
 _LISTS: frozenset[KeyPath] = frozenset(
     {_DENY}

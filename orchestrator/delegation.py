@@ -18,7 +18,7 @@ from orchestrator.errors import ConfigError, ToolError
 from orchestrator.events import AgentFinished, AgentStarted, Emit, Progress, TodosChanged
 from orchestrator.gate import Gate, Safety
 from orchestrator.messages import ToolCall, Usage
-from orchestrator.model import Model
+from orchestrator.model import Model, Think
 from orchestrator.result import AgentSummary, Citation
 from orchestrator.roles import PARENT, Role
 from orchestrator.todos import TodoList
@@ -99,6 +99,8 @@ class Crew(NamedTuple):
     denied_tools: frozenset[str]
     system: Callable[[Role], str]
     model_for: Callable[[Role], Model]
+    small: Callable[[], Model | None]
+    """The model for summaries, if one is configured."""
     emit: Emit
     clock: Callable[[], float]
     transcripts: Path
@@ -108,6 +110,7 @@ class Crew(NamedTuple):
     """Lets go of what is kept for undo, so that it can be taken back."""
     close: Callable[[], Awaitable[None]]
     """Ends what the tools have left running."""
+    think: Think | None = None
     max_output: int = 50_000
     """Characters of a tool result, for tools that set no limit of their own."""
 
@@ -134,11 +137,19 @@ class Crew(NamedTuple):
             self.toolbox.schemas(offered),
             role.max_turns,
             must_report=parent is not None,
+            think=self.think,
         )
         transcript = Transcript(self.transcripts / f"{name}.jsonl")
         runner = self._runner(name, allowed, read_only, deadline, spawn)
         return Agent(
-            setup, self.model_for(role), runner, budget, emit=self.emit, clock=self.clock, transcript=transcript
+            setup,
+            self.model_for(role),
+            runner,
+            budget,
+            emit=self.emit,
+            clock=self.clock,
+            transcript=transcript,
+            small=self.small,
         )
 
     def _runner(
@@ -326,8 +337,7 @@ def _reason(record: Record) -> str:
 
 def _work_done(agent: Agent) -> list[str]:
     """The calls of an agent that ended early, so that its parent need not do them again."""
-    failed = {m.tool_call_id for m in agent.history if m.role == "tool" and m.is_error}
-    calls = [call for m in agent.history for call in m.tool_calls if call.id not in failed]
+    calls = agent.calls_done
     if not calls:
         return []
     rows = [f"- {_call_line(call)}" for call in calls[-SALVAGED_CALLS:]]

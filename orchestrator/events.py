@@ -166,6 +166,16 @@ class Retry(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Compacted(Event):
+    """The agent's conversation was shortened: `kind` is `light`, `full` or `emergency`; estimates in tokens."""
+
+    type: ClassVar[str] = "compacted"
+    kind: str
+    before_tokens: int
+    after_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Progress(Event):
     """A slow step says where it is; the newest replaces the one before."""
 

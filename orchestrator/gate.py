@@ -33,6 +33,10 @@ class Judge(Protocol):
 
     def keep(self, pattern: str) -> None: ...
 
+    @property
+    def concerns_reading(self) -> bool:
+        """Whether a rule may hold for a tool that only reads."""
+
 
 class FireHooks(Protocol):
     """See `hooks.Hooks`."""
@@ -117,7 +121,8 @@ class Gate:
             raise self._refused(call, "mode", f"{tool.name} changes things, and this run is read-only", "read_only")
         args, notes = await self._after_hooks(call, tool, args)
         effects = await tool.effects(args, context)
-        if tool.read_only and not any(map(is_secret, effects.reads)):
+        free = not self._safety.judge.concerns_reading and not any(map(is_secret, effects.reads))
+        if tool.read_only and free:
             return Rights(args, context, effects, None, notes)
         verdict = self._safety.judge.judge(tool, effects, read_only=self.read_only)
         if verdict.decision == "deny":
@@ -178,6 +183,14 @@ class Gate:
         again = outcome.again if status == "ok" else ""
         self.end_was_told = not again
         return again
+
+    async def before_compaction(self, kind: str) -> str:
+        """What the hooks have to say to whoever shortens the conversation."""
+        hooks = self._safety.hooks
+        if not hooks.has("PreCompact"):
+            return ""
+        payload = {"agent": self.who.agent, "role": self.who.role, "kind": kind}
+        return (await hooks.fire("PreCompact", payload)).context
 
     async def ask_to_go_on(self, call: ToolCall, why: str) -> bool:
         """Whether the user lets an agent go on that repeats itself. Nobody there to ask: no."""

@@ -7,7 +7,8 @@ import inspect
 import json
 import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Mapping
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Final
 
@@ -15,11 +16,22 @@ from orchestrator.anthropic_reply import AnthropicReply
 from orchestrator.errors import ModelError
 from orchestrator.exchange import Endpoint, header_safe, whole_frame
 from orchestrator.litellm_errors import NotStreamed, from_litellm, not_streamed
-from orchestrator.litellm_text import FINISH_REASON, NO_KEY, LitellmReply, as_messages, as_tool, with_own_reason
+from orchestrator.litellm_text import (
+    FINISH_REASON,
+    NO_KEY,
+    LitellmReply,
+    as_messages,
+    as_tool,
+    is_sent,
+    with_own_reason,
+)
 from orchestrator.model import Done, ModelInfo, ModelRequest, Piece
 from orchestrator.model_errors import HINTS
 from orchestrator.openai_reply import OpenAIReply
-from orchestrator.wire_text import output_limit_in, output_room
+from orchestrator.output_limits import output_limit_in
+from orchestrator.repair import repair
+from orchestrator.thinking import allowed_efforts, anthropic_shape, begun_without, effort, with_room
+from orchestrator.wire_text import output_room, refuses_images
 
 _AT_IMPORT: Final = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -30,11 +42,11 @@ _AT_IMPORT: Final = {
 _ALWAYS: Final = {"LITELLM_OFFLINE_MODE": "true", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True"}
 """No catalogue, tokenizer or header list is fetched; the requests to the model are the only ones."""
 _LOGGERS: Final = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
-_DROPPABLE: Final = ("stream_options", "temperature", "prompt_cache_key")
+_DROPPABLE: Final = ("stream_options", "temperature", "prompt_cache_key", "reasoning_effort")
 _WANT_A_KEY: Final = ("openai/", "anthropic/")
 """litellm sends nothing to these without a key, also where the server wants none."""
 _CACHE_POINTS: Final = ({"location": "message", "role": "system"}, {"location": "message", "index": -1})
-"""Claude keeps in its prompt cache what ends here."""
+_LOOKBACK: Final = 18
 _CLOSE_LIMIT: Final = 2.0
 """Seconds that closing may take."""
 _PREPARING_LIMIT: Final = 3.0
@@ -73,6 +85,9 @@ class LitellmModel:
             self._where["api_key"] = NO_KEY
         self._claude = "claude" in model or model.startswith("anthropic/")
         self._without: set[str] = set()
+        self._efforts: tuple[str, ...] = ()
+        self._images = info.vision is not False
+        self._most: int | None = None
         self._litellm: Any = None
 
     @property
@@ -88,7 +103,9 @@ class LitellmModel:
         if self._litellm is None:
             self._litellm = await asyncio.to_thread(import_litellm)
         limit = request.max_output_tokens or (self._info.max_output if self._claude else None)
+        limit = self._with_room(request, limit)
         while True:
+            limit = min(limit, self._most) if limit and self._most else limit
             arguments = self._arguments(request, limit)
             try:
                 async with aclosing(self._answer(request, arguments)) as pieces:
@@ -97,9 +114,10 @@ class LitellmModel:
                 return
             except ModelError as error:
                 room = output_limit_in(error.message) if limit else None
-                if limit and room and room < limit:
-                    limit = room
-                elif not self._adapt(error, arguments):
+                if limit and room and room.tokens < limit:
+                    limit = room.tokens
+                    self._most = limit if room.always else self._most
+                elif not self._adapt(error, request, arguments):
                     raise
 
     async def aclose(self) -> None:
@@ -208,19 +226,53 @@ class LitellmModel:
             where = self._base_url
             raise from_litellm(self._name, error, begun=begun, address=where, secret=self._key) from error
 
-    def _adapt(self, error: ModelError, arguments: Mapping[str, Any]) -> bool:
-        """Leave out from now on the field that the provider says it does not take."""
+    def _adapt(self, error: ModelError, request: ModelRequest, arguments: Mapping[str, Any]) -> bool:
+        """Leave out or change from now on the one thing that the provider says it does not take."""
         if error.kind != "bad_request":
             return False
-        refused = [name for name in _DROPPABLE if name in arguments and name in error.message]
+        if self._images and refuses_images(error, request.messages):
+            self._images = False
+            return True
+        level = arguments.get("reasoning_effort")
+        if level and not self._efforts and "reasoning_effort" in error.message:
+            self._efforts = allowed_efforts(error.message)
+            if self._efforts and level not in self._efforts:
+                return True
+        refused = [name for name in _DROPPABLE if name in arguments and _names(error.message, name)]
         self._without.update(refused)
         return bool(refused)
 
+    def _with_room(self, request: ModelRequest, limit: int | None) -> int | None:
+        """The output limit with what Claude may think on top, since it counts thoughts as output."""
+        if not (self._claude and limit and request.max_output_tokens):
+            return limit
+        return with_room(limit, anthropic_shape(request.think, self._info, ()), request.think, self._info)
+
+    def _effort(self, request: ModelRequest) -> str:
+        """litellm's `reasoning_effort`; empty where nothing is to be said."""
+        if request.think is None or self._info.thinks is False or "reasoning_effort" in self._without:
+            return ""
+        budget = self._claude and anthropic_shape(request.think, self._info, ()) == "budget"
+        if budget and begun_without(repair(request.messages), is_sent):
+            return ""
+        return effort(request.think, self._info, self._efforts)
+
+    def _keeps_thoughts(self, level: str) -> bool:
+        """Whether earlier thoughts are sent: a request that certainly does not think must hold none."""
+        if level not in ("", "none") or self._info.thinks is None:
+            return True
+        words = self._info.thinking.split()
+        return "always" in words or ("default" in words and level != "none")
+
     def _arguments(self, request: ModelRequest, limit: int | None) -> dict[str, Any]:
         reasoning = str(self._quirks.get("send_reasoning", ""))
+        level = self._effort(request)
+        thoughts = self._keeps_thoughts(level)
         fields: dict[str, Any] = {
             "model": self._model,
-            "messages": as_messages(request, reasoning=reasoning, claude=self._claude),
+            "messages": as_messages(
+                request, reasoning=reasoning, claude=self._claude, thoughts=thoughts, images=self._images
+            ),
             "stream": True,
             "stream_options": {"include_usage": True},
             "drop_params": True,
@@ -232,16 +284,37 @@ class LitellmModel:
             fields["tools"] = [as_tool(tool) for tool in request.tools]
         if limit:
             size = len(json.dumps([fields["messages"], fields.get("tools")]))
-            fields["max_tokens"] = output_room(limit, self._info.window, size)
-        if request.temperature is not None:
+            seen = request.messages if self._images else ()
+            fields["max_tokens"] = output_room(limit, self._info.window, size, seen)
+        if level:
+            fields["reasoning_effort"] = level
+        if request.temperature is not None and not (self._claude and level not in ("", "none")):
             fields["temperature"] = request.temperature
         if self._quirks.get("prompt_cache_key") and request.cache_key:
             fields["prompt_cache_key"] = request.cache_key
         if self._quirks.get("extra_body"):
             fields["extra_body"] = self._quirks["extra_body"]
         if self._claude:
-            fields["cache_control_injection_points"] = _CACHE_POINTS
+            fields["cache_control_injection_points"] = _cache_points(fields["messages"])
         return {name: value for name, value in fields.items() if name not in self._without}
+
+
+def _names(words: str, field: str) -> bool:
+    """Whether a refusal is about `field`; the effort goes by other names behind litellm."""
+    return field in words or (field == "reasoning_effort" and re.search(r"thinking|output_config", words) is not None)
+
+
+def _cache_points(messages: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, object]]:
+    """What Claude is to keep in its prompt cache ends here: the system prompt, and the request.
+
+    It looks for what it has at most 20 blocks before the end. After a turn of many calls the end of the request before
+    is further away than that, and is named as well.
+    """
+    last = next((i for i in range(len(messages) - 1, 0, -1) if messages[i]["role"] == "assistant"), 0)
+    blocks = len(messages) - last + len(messages[last].get("tool_calls") or ()) if last else 0
+    if blocks <= _LOOKBACK or messages[last - 1]["role"] not in ("user", "tool"):
+        return _CACHE_POINTS
+    return [*_CACHE_POINTS, {"location": "message", "index": last - 1}]
 
 
 def import_litellm() -> Any:

@@ -12,7 +12,7 @@ from orchestrator.messages import Message, Reasoning, ToolCall, scrub
 from orchestrator.model import ModelRequest, Piece, Reply, ToolSchema
 from orchestrator.openai_reply import DETAILS, OpenAIReply
 from orchestrator.repair import repair
-from orchestrator.wire_text import EMPTY_RESULT, arguments_object, said, valid_id, valid_name
+from orchestrator.wire_text import EMPTY_RESULT, arguments_object, said, valid_id, valid_name, without_images
 
 SHORTENED = "(The conversation before this point was left out.)"
 CONTINUE = "Continue."
@@ -74,16 +74,19 @@ def with_own_reason(chunk: dict[str, Any], own: str | None) -> dict[str, Any]:
     return chunk
 
 
-def as_messages(request: ModelRequest, *, reasoning: str, claude: bool) -> list[dict[str, Any]]:
+def as_messages(
+    request: ModelRequest, *, reasoning: str, claude: bool, thoughts: bool = True, images: bool = True
+) -> list[dict[str, Any]]:
     """The conversation from a user's message to a user's, each call answered once.
 
     `reasoning` names the field in which the provider wants unsigned reasoning back; `claude` sends signed
-    blocks of it, and ids in the letters that Claude takes: Gemini's hold a signature of their own.
+    blocks of it (unless `thoughts` says that this request does not think), and ids in the letters that Claude takes:
+    Gemini's hold a signature of their own. Without `images` a note stands in the place of each.
     """
-    messages = [_message(message, reasoning, claude) for message in repair(request.messages)]
+    messages = [_message(message, reasoning, claude, thoughts, images) for message in repair(request.messages)]
     if messages and messages[0]["role"] == "assistant":
         messages.insert(0, {"role": "user", "content": SHORTENED})
-    if messages and messages[-1]["role"] == "assistant":
+    if not messages or messages[-1]["role"] == "assistant":
         messages.append({"role": "user", "content": CONTINUE})
     if request.system:
         messages.insert(0, {"role": "system", "content": scrub(request.system)})
@@ -95,22 +98,39 @@ def as_tool(tool: ToolSchema) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _message(message: Message, reasoning: str, claude: bool) -> dict[str, Any]:
+def is_sent(block: Reasoning) -> bool:
+    """Whether Claude gets this thought of its own back."""
+    return bool(block.signature) or _is_opaque(block)
+
+
+def _message(message: Message, reasoning: str, claude: bool, thoughts: bool, images: bool) -> dict[str, Any]:
     if message.role == "tool":
         content = message.content if message.content.strip() else EMPTY_RESULT
         return {"role": "tool", "tool_call_id": _id(message.tool_call_id, claude), "content": scrub(content)}
     if message.role == "user":
-        return {"role": "user", "content": scrub(message.content)}
+        return {"role": "user", "content": _said_by_user(message, images)}
     fields: dict[str, Any] = {"role": "assistant", "content": scrub(said(message)) or None}
     if message.tool_calls:
         fields["tool_calls"] = [_call(call, claude) for call in message.tool_calls]
-    signed = [block for block in message.reasoning if block.signature or _is_opaque(block)]
+    signed = [block for block in message.reasoning if is_sent(block)]
     own = "".join(block.text for block in message.reasoning if block not in signed)
     if reasoning == "reasoning_content" and own:
         fields["reasoning_content"] = scrub(own)
-    if claude and signed:
+    if claude and signed and thoughts:
         fields["thinking_blocks"] = [_block(block) for block in signed]
     return fields
+
+
+def _said_by_user(message: Message, images: bool) -> str | list[dict[str, Any]]:
+    if not message.attachments:
+        return scrub(message.content)
+    if not images:
+        return scrub(without_images(message))
+    parts: list[dict[str, Any]] = [
+        {"type": "image_url", "image_url": {"url": f"data:{each.media_type};base64,{each.data}"}}
+        for each in message.attachments
+    ]
+    return [*parts, {"type": "text", "text": scrub(message.content)}] if message.content.strip() else parts
 
 
 def _call(call: ToolCall, claude: bool) -> dict[str, Any]:

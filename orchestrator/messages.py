@@ -57,6 +57,15 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """An image that goes with what a user says; `data` is base64 without line breaks, `media_type` as `image/png`."""
+
+    media_type: str
+    data: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message of a conversation. A `tool` message answers the call named by `tool_call_id`."""
 
@@ -68,10 +77,12 @@ class Message:
     is_error: bool = False
     interrupted: bool = False
     """The stream was cut (abort, timeout) after this much had been said."""
+    attachments: tuple[Attachment, ...] = ()
+    """Of a user's message alone; the wires send them before its text."""
 
 
-def user(text: str) -> Message:
-    return Message("user", text)
+def user(text: str, attachments: Sequence[Attachment] = ()) -> Message:
+    return Message("user", text, attachments=tuple(attachments))
 
 
 def tool_result(call_id: str, text: str, *, is_error: bool = False) -> Message:

@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from orchestrator.messages import Message, ToolCall, Usage
 
+Think = Literal["off", "low", "medium", "high"]
+"""How much a model is to think before it answers."""
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "unknown"]
 
 
@@ -33,6 +35,8 @@ class ModelRequest(NamedTuple):
     temperature: float | None = None
     cache_key: str = ""
     """Requests that share a prefix share this key (one per role and session)."""
+    think: Think | None = None
+    """`None` leaves it to the provider; `off` switches it off where that is possible."""
 
 
 class TextDelta(NamedTuple):
@@ -86,6 +90,13 @@ class ModelInfo:
     output_price: float | None = None
     cache_read_price: float | None = None
     cache_write_price: float | None = None
+    thinks: bool | None = None
+    """Whether the model can think before it answers."""
+    thinking: str = ""
+    """How it does, in words: `adaptive` (it decides how much), `always` (it cannot be switched off), `default` (it does
+    unless it is switched off), and the levels of effort that it takes (`none low medium high`), if they are known."""
+    vision: bool | None = None
+    """Whether the model takes images."""
 
     def cost(self, usage: Usage) -> float | None:
         """USD of `usage`, or `None` when the prices are unknown (never 0 for unknown)."""
@@ -99,6 +110,12 @@ class ModelInfo:
             + usage.cache_read_tokens * read
             + usage.cache_write_tokens * write
         )
+
+    def saved(self, usage: Usage) -> float | None:
+        """USD less than the tokens that came from the cache would have cost as input; `None` for unknown prices."""
+        if self.input_price is None or self.cache_read_price is None:
+            return None
+        return usage.cache_read_tokens * (self.input_price - self.cache_read_price)
 
 
 class Model(Protocol):

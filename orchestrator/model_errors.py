@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
+from orchestrator.context_errors import is_context_error
 from orchestrator.errors import ModelError, ModelErrorKind
 
 HINTS: Mapping[ModelErrorKind, str] = {
@@ -23,26 +24,6 @@ HINTS: Mapping[ModelErrorKind, str] = {
     "server": "The fault is at the provider: try again later, or choose another model with --model.",
 }
 
-_CONTEXT = re.compile(
-    r"context[_ ]length[_ ]exceeded|context_window_exceeded|exceed_context_size|request_too_large"
-    r"|string_above_max_length|prompt (?:is )?too long|input is too long|input (?:or output )?tokens? exceed"
-    r"|(?:maximum|max|available) (?:context|model|sequence|input) (?:length|size|window)"
-    r"|max(?:imum)?_(?:context|model|seq)_(?:len|length)"
-    r"|exceed\w* (?:the |your |its |this |model'?s? |maximum |available )*context"
-    r"|context (?:window|length|size|limit)\b.{0,40}\b(?:exceed|limit|too (?:long|small|large)|full|is only|overflow)"
-    r"|exceeds? (?:the )?(?:maximum|max) (?:number of|allowed|input|prompt)?\s?(?:input )?tokens?"
-    r"|input token count|prompt token count|maximum prompt length|too many (?:input )?tokens in"
-    r"|(?:reduce|shorten) (?:the length of |your )?(?:the |your )?(?:messages|prompt|input)\b"
-    r"|(?:greater|longer|larger|more) than the (?:model'?s )?(?:maximum )?context"
-    r"|too large for model with|exceeded model token limit|range of input length should be"
-    r"|tokens in request more than max tokens allowed|prompt exceeds? (?:the )?(?:length|max)"
-    r"|request entity too large|payload too large|length limit exceeded|输入.{0,12}(?:过长|超)",
-    re.IGNORECASE,
-)
-"""How providers say that the conversation does not fit: OpenAI, Azure, Anthropic, Bedrock, Google, xAI, Groq, Mistral,
-DeepSeek, Moonshot, MiniMax, Zhipu, Qwen, OpenRouter, Together, GitHub, vLLM, llama.cpp, LM Studio, Ollama."""
-
-_NOT_CONTEXT = re.compile(r"rate.?limit|too many requests|tokens per (?:min|day)|requests per|\btpm\b|quota", re.I)
 _FILTER = re.compile(
     r"content_filter|content_policy|content management policy|responsible_?ai|data_inspection_failed"
     r"|content exists risk|flagged|moderation|usage polic|safety system|prohibited_content",
@@ -112,7 +93,7 @@ def classify(failure: Failure) -> ModelErrorKind:
     """The kind of a failure, by its words first where they are more exact than its status."""
     said = f"{failure.code} {failure.message[:_READ_LIMIT]}"
     status = failure.status
-    if status != 429 and _CONTEXT.search(said) and not _NOT_CONTEXT.search(said):
+    if is_context_error(status, said):
         return "context_too_long"
     if status in (None, 400, 403, 422) and _FILTER.search(said):
         return "content_filter"

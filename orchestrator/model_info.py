@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +21,12 @@ from orchestrator.model import ModelInfo
 _PRICES = "model_prices_and_context_window_backup.json"
 _ENDPOINTS = "provider_endpoints_support_backup.json"
 _OPENAI_LIKE = "llms/openai_like/providers.json"
+
+_FORMAT = 2
+"""Of the kept files; a file of another one is made again."""
+_WELL_KEPT = ("anthropic", "deepseek", "gemini", "mistral", "moonshot", "openai", "xai", "zai")
+"""Providers whose rows say what a model can do; what is missing there it cannot. Others' rows often leave it out."""
+_LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 Table = Mapping[str, Mapping[str, Any]]
 
@@ -47,7 +53,7 @@ def model_info(provider: str, model_id: str, cache_folder: Path, *, litellm: Pat
         return ModelInfo()
     name = f"{provider}/{model_id}"
     kept = cache_folder / "model-info" / f"{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}.json"
-    version = [str(path), stat.st_size, stat.st_mtime_ns, name]
+    version = [_FORMAT, str(path), stat.st_size, stat.st_mtime_ns, name]
     info = _read_kept(kept, version)
     if info is None:
         info = find_info(_read_table(path), provider, model_id)
@@ -62,19 +68,22 @@ def find_info(table: Table, provider: str, model_id: str) -> ModelInfo:
         row = table.get(model_id)
         if not isinstance(row, dict) or not str(row.get("litellm_provider", "")).startswith(provider):
             return ModelInfo()
-    prices = [
-        _price(row, "input_cost_per_token"),
-        _price(row, "output_cost_per_token"),
-        _price(row, "cache_read_input_token_cost"),
-        _price(row, "cache_creation_input_token_cost"),
-    ]
-    if not (prices[0] or prices[1]) and not _is_local(provider):
-        prices = [None] * 4  # nought is what the table has for prices that it does not know
-    elif not prices[3]:
-        prices[3] = None  # a provider that does not charge for writing to the cache counts it as input
     output = _limit(row, "max_output_tokens")
     window = _limit(row, "max_input_tokens") or (None if output else _limit(row, "max_tokens"))
-    return ModelInfo(window, output, *prices)
+    info = ModelInfo(window, output, *_prices(row, provider))
+    thinks = _can(row, "supports_reasoning", provider)
+    vision = _can(row, "supports_vision", provider)
+    return replace(info, thinks=thinks, thinking=_thinking(row) if thinks else "", vision=vision)
+
+
+def _prices(row: Mapping[str, Any], provider: str) -> tuple[float | None, float | None, float | None, float | None]:
+    """Of input, output, reading from the cache and writing to it."""
+    into, out = _price(row, "input_cost_per_token"), _price(row, "output_cost_per_token")
+    if not (into or out) and not _is_local(provider):
+        return None, None, None, None  # nought is what the table has for prices that it does not know
+    # A provider that does not charge for writing to the cache counts it as input.
+    written = _price(row, "cache_creation_input_token_cost") or None
+    return into, out, _price(row, "cache_read_input_token_cost"), written
 
 
 def provider_of(name: str, *, litellm: Path | None = None) -> str:
@@ -105,6 +114,37 @@ def _is_local(provider: str) -> bool:
     return provider in ("ollama", "ollama_chat")
 
 
+def _can(row: Mapping[str, Any], name: str, provider: str) -> bool | None:
+    value = row.get(name)
+    if isinstance(value, bool):
+        return value
+    return False if provider in _WELL_KEPT and row.get("mode") in ("chat", "responses") else None
+
+
+def _thinking(row: Mapping[str, Any]) -> str:
+    """The words of `ModelInfo.thinking`."""
+    levels = _levels(row)
+    always = row.get("thinking_always_on") or (levels and "none" not in levels)
+    states = [
+        ("adaptive", row.get("supports_adaptive_thinking")),
+        ("always", always),
+        ("default", always or row.get("thinking_on_by_default")),
+    ]
+    return " ".join([*(word for word, holds in states if holds), *levels])
+
+
+def _levels(row: Mapping[str, Any]) -> list[str]:
+    """The levels of effort; empty where the table does not say whether `none` is one."""
+    named = row.get("reasoning_effort_levels")
+    if isinstance(named, list):
+        return [level for level in _LEVELS if level in named]
+    flags = {level: row.get(f"supports_{level}_reasoning_effort") for level in _LEVELS}
+    if not isinstance(flags["none"], bool):
+        return []
+    usual = ("low", "medium", "high")
+    return [level for level in _LEVELS if flags[level] or (level in usual and flags[level] is None)]
+
+
 def _price(row: Mapping[str, Any], name: str) -> float | None:
     value = row.get(name)
     return float(value) if isinstance(value, int | float) and value >= 0 else None
@@ -129,9 +169,10 @@ def _read_kept(path: Path, version: list[Any]) -> ModelInfo | None:
     values = kept.get("info")
     if kept.get("version") != version or not isinstance(values, dict):
         return None
-    numbers = {each.name: values.get(each.name) for each in fields(ModelInfo)}
+    words = values.pop("thinking", None)
+    numbers = {each.name: values.get(each.name) for each in fields(ModelInfo) if each.name != "thinking"}
     good = all(value is None or (isinstance(value, int | float) and value >= 0) for value in numbers.values())
-    return ModelInfo(**numbers) if good else None
+    return ModelInfo(**numbers, thinking=words) if good and isinstance(words, str) else None
 
 
 def _keep(path: Path, version: list[Any], info: ModelInfo) -> None:

@@ -10,7 +10,7 @@ from orchestrator.assembly import CallAssembler, CallIds
 from orchestrator.messages import Message, Reasoning, Usage
 from orchestrator.model import CallReady, FinishReason, ModelRequest, Piece, ReasoningDelta, Reply, TextDelta
 from orchestrator.tokens import estimate_tokens
-from orchestrator.wire_text import estimate_request
+from orchestrator.wire_text import estimate_request, was_cut
 
 DETAILS: Final = "reasoning_details:"
 """Marks a `Reasoning.redacted` that holds such a provider's JSON, so that it is never sent to another kind."""
@@ -26,6 +26,12 @@ _FINISH: Final[Mapping[str, FinishReason]] = {
     "length": "length",
     "max_tokens": "length",
     "model_length": "length",
+    "max_output_tokens": "length",
+    "max_completion_tokens": "length",
+    "max_new_tokens": "length",
+    "token_limit": "length",
+    "incomplete": "length",
+    "model_context_window_exceeded": "length",
     "content_filter": "content_filter",
     "safety": "content_filter",
     "sensitive": "content_filter",
@@ -86,7 +92,8 @@ class OpenAIReply:
         elif not calls and finish == "tool_calls":
             finish = "stop"
         if self._usage is not None:
-            return Reply(message, self._usage, finish)
+            cut = finish in ("stop", "tool_calls", "unknown") and was_cut(self._request, message, self._usage)
+            return Reply(message, self._usage, "length" if cut else finish)
         said = [*self._text, *self._reasoning, *(call.name + call.arguments for call in calls)]
         usage = Usage(estimate_request(self._request), estimate_tokens("".join(said)))
         return Reply(message, usage, finish, usage_estimated=True)

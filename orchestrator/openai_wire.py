@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Final
@@ -14,20 +15,26 @@ from orchestrator.json_bytes import EncodedOnce, dumps, parse_object
 from orchestrator.messages import Message, Reasoning, ToolCall
 from orchestrator.model import ModelInfo, ModelRequest, Piece, ToolSchema
 from orchestrator.openai_reply import DETAILS, OpenAIReply
+from orchestrator.output_limits import output_limit_in
 from orchestrator.quirks import OpenAIQuirks, read_quirks
 from orchestrator.repair import repair
+from orchestrator.thinking import allowed_efforts, effort, openai_fields
 from orchestrator.wire_text import (
     EMPTY_RESULT,
     arguments_object,
-    output_limit_in,
     output_room,
+    refuses_images,
     said,
     short_id,
     valid_name,
+    without_images,
 )
 
 _DROPPABLE: Final = ("stream_options", "temperature", "prompt_cache_key")
 """Fields that some back ends refuse and that an answer can be had without."""
+
+_CONTINUE: Final = dumps({"role": "user", "content": "Continue."})
+"""For a history of which nothing can be sent."""
 
 
 class OpenAIModel:
@@ -66,6 +73,11 @@ class OpenAIModel:
         self._tools = EncodedOnce(_tool)
         self._without: set[str] = set()
         self._limit_field: str = self._quirks.max_tokens_field
+        self._most: int | None = None
+        self._efforts: tuple[str, ...] = ()
+        self._images = info.vision is not False
+        self._fill_reasoning = False
+        self._longest_id: int | None = None
 
     @property
     def name(self) -> str:
@@ -79,6 +91,7 @@ class OpenAIModel:
         """One answer; raises `ModelError`."""
         limit = request.max_output_tokens
         while True:
+            limit = min(limit, self._most) if limit and self._most else limit
             fields = self._fields(request)
             body = self._body(request, fields, limit)
             try:
@@ -88,24 +101,53 @@ class OpenAIModel:
                 return
             except ModelError as error:
                 room = output_limit_in(error.message) if limit else None
-                if limit and room and room < limit:
-                    limit = room
-                elif not self._adapt(error, fields, limit):
+                if limit and room and room.tokens < limit:
+                    limit = room.tokens
+                    self._most = limit if room.always else self._most
+                elif not self._adapt(error, request, fields, limit):
                     raise
 
     async def aclose(self) -> None:
         """Nothing to close: the pool belongs to whoever made it."""
 
-    def _adapt(self, error: ModelError, fields: Mapping[str, object], limit: int | None) -> bool:
-        """Leave out, or rename, the one field that the provider says it does not take."""
+    def _adapt(self, error: ModelError, request: ModelRequest, fields: Mapping[str, object], limit: int | None) -> bool:
+        """Leave out, rename or change the one thing that the provider says it does not take."""
+        if self._images and refuses_images(error, request.messages):
+            self._images = False
+            return self._encode_anew()
         if error.status not in (400, 422) or error.kind != "bad_request":
             return False
         if limit and "max_completion_tokens" in error.message and self._limit_field == "max_tokens":
             self._limit_field = "max_completion_tokens"
             return True
-        refused = [name for name in _DROPPABLE if name in fields and name in error.message]
+        if self._adapt_messages(error.message) or self._adapt_effort(error.message, fields):
+            return True
+        thought = [name for name in self._thinking(request) if name not in self._quirks.extra_body]
+        refused = [name for name in (*_DROPPABLE, *thought) if name in fields and name in error.message]
         self._without.update(refused)
         return bool(refused)
+
+    def _adapt_messages(self, words: str) -> bool:
+        """What a provider wants of messages that another one wrote."""
+        if "reasoning_content" in words and "passed back" in words and not self._fill_reasoning:
+            self._fill_reasoning = True
+            return self._encode_anew()
+        too_long = re.search(r"id'.{0,40}too long.*?maximum length (\d+)", words)
+        if too_long and self._longest_id is None:
+            self._longest_id = int(too_long[1])
+            return self._encode_anew()
+        return False
+
+    def _adapt_effort(self, words: str, fields: Mapping[str, object]) -> bool:
+        """Ask for a level of effort that the provider names, when it does not take the one that was asked for."""
+        if self._efforts or "reasoning_effort" not in fields or "reasoning_effort" not in words:
+            return False
+        self._efforts = allowed_efforts(words)
+        return bool(self._efforts) and fields["reasoning_effort"] not in self._efforts
+
+    def _encode_anew(self) -> bool:
+        self._messages = EncodedOnce(self._message)
+        return True
 
     def _fields(self, request: ModelRequest) -> dict[str, object]:
         fields: dict[str, object] = {"stream": True}
@@ -115,11 +157,18 @@ class OpenAIModel:
             fields["temperature"] = request.temperature
         if self._quirks.prompt_cache_key and request.cache_key:
             fields["prompt_cache_key"] = request.cache_key
+        fields.update(self._thinking(request))
         fields.update(self._quirks.extra_body)
         return {name: value for name, value in fields.items() if name not in self._without}
 
+    def _thinking(self, request: ModelRequest) -> dict[str, object]:
+        if request.think is None or self._info.thinks is False:
+            return {}
+        level = effort(request.think, self._info, self._efforts)
+        return openai_fields(self._quirks.think, request.think, level)
+
     def _body(self, request: ModelRequest, fields: dict[str, object], limit: int | None) -> bytes:
-        messages = self._messages.all(repair(request.messages))
+        messages = self._messages.all(repair(request.messages)) or [_CONTINUE]
         if request.system:
             messages.insert(0, dumps({"role": self._quirks.system_role, "content": request.system}))
         parts = [b'{"model":', dumps(self._model_id)]
@@ -128,7 +177,8 @@ class OpenAIModel:
         parts += [b',"messages":[', b",".join(messages), b"]"]
         if limit:
             size = sum(map(len, parts))
-            fields = {**fields, self._limit_field: output_room(limit, self._info.window, size)}
+            room = output_room(limit, self._info.window, size, request.messages if self._images else ())
+            fields = {**fields, self._limit_field: room}
         parts += [b",", dumps(fields)[1:]]
         return b"".join(parts)
 
@@ -137,12 +187,23 @@ class OpenAIModel:
             content = message.content if message.content.strip() else EMPTY_RESULT
             return dumps({"role": "tool", "tool_call_id": self._id(message.tool_call_id), "content": content})
         if message.role == "user":
-            return dumps({"role": "user", "content": message.content})
+            return dumps({"role": "user", "content": self._said_by_user(message)})
         fields: dict[str, object] = {"role": "assistant", "content": said(message) or None}
         fields |= self._reasoning(message.reasoning)
         if message.tool_calls:
             fields["tool_calls"] = [self._call(call) for call in message.tool_calls]
         return dumps(fields)
+
+    def _said_by_user(self, message: Message) -> str | list[dict[str, object]]:
+        if not message.attachments:
+            return message.content
+        if not self._images:
+            return without_images(message)
+        parts: list[dict[str, object]] = [
+            {"type": "image_url", "image_url": {"url": f"data:{each.media_type};base64,{each.data}"}}
+            for each in message.attachments
+        ]
+        return [*parts, {"type": "text", "text": message.content}] if message.content.strip() else parts
 
     def _call(self, call: ToolCall) -> dict[str, object]:
         whole = parse_object(call.arguments) is not None
@@ -151,12 +212,15 @@ class OpenAIModel:
         return {"id": self._id(call.id), "type": "function", "function": function}
 
     def _id(self, call_id: str) -> str:
-        return short_id(call_id) if self._quirks.short_call_ids else call_id
+        too_long = self._longest_id is not None and len(call_id) > self._longest_id
+        return short_id(call_id) if self._quirks.short_call_ids or too_long else call_id
 
     def _reasoning(self, blocks: tuple[Reasoning, ...]) -> dict[str, object]:
         """The reasoning, where the provider wants its own back; never another provider's signed blocks."""
         field = self._quirks.send_reasoning
         own = [block for block in blocks if not block.signature]
+        if self._fill_reasoning and field == "reasoning_content" and not any(block.text for block in own):
+            return {field: " "}
         if not field or not own:
             return {}
         if field != "reasoning_details":

@@ -22,6 +22,8 @@ class OpenAIQuirks:
     """Send the request's cache key, which routes equal prefixes to the same cache (api.openai.com)."""
     send_reasoning: Literal["", "reasoning_content", "reasoning", "reasoning_details"] = ""
     """The field in which the provider wants its own reasoning back; empty for one that does not want it."""
+    think: Literal["", "reasoning_effort", "reasoning", "thinking", "thinking+effort"] = "reasoning_effort"
+    """The field that says how much to think; `thinking` is a switch; empty for a provider that has none."""
     short_call_ids: bool = False
     """Call ids must be nine letters and digits (Mistral)."""
     extra_body: Mapping[str, object] = field(default_factory=dict)

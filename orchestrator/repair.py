@@ -40,9 +40,13 @@ def is_valid(messages: Sequence[Message]) -> bool:
                     return False
                 used.add(call.id)
                 pending.add(call.id)
-        elif not message.content or message.content.isspace():
+        elif _is_blank(message):
             return False
     return not pending
+
+
+def _is_blank(message: Message) -> bool:
+    return (not message.content or message.content.isspace()) and not message.attachments
 
 
 class _Repair:
@@ -62,7 +66,7 @@ class _Repair:
         for index, message in enumerate(self._messages):
             if message.tool_calls:
                 self._answered(index, message)
-            elif message.role != "tool" and message.content.strip():
+            elif message.role != "tool" and not _is_blank(message):
                 self._out.append(message)
         return tuple(self._out)
 

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.abort import AbortToken
 from orchestrator.agent import Ending
 from orchestrator.budget import Budget
 from orchestrator.citations import Finding, check, mentions
 from orchestrator.config import HookEvent
+from orchestrator.context_meter import Breakdown
 from orchestrator.deadline import Deadline
 from orchestrator.delegation import Crew, Delegation, Record, Spent, agent_text, finish_event
-from orchestrator.errors import ModelError
+from orchestrator.errors import ModelError, UsageError
 from orchestrator.events import AgentStarted, Notice
 from orchestrator.messages import Usage
 from orchestrator.result import Citation, ErrorInfo, Result, Status, StopReason
 from orchestrator.roles import PARENT, RoleBook
+from orchestrator.workspace import WorkspaceFiles
+
+if TYPE_CHECKING:
+    from orchestrator.attachments import Attached
+
+
+_SCOUT = "scout"
 
 
 class SessionLimits(NamedTuple):
@@ -45,15 +54,20 @@ class Session:
             role, PARENT, None, budget, "delegate", deadline=Deadline(None), spawn=delegation.spawn
         )
 
-    async def ask(self, question: str, abort: AbortToken) -> Result:
+    async def ask(self, question: str, abort: AbortToken, attach: Sequence[str] = (), *, named: bool = True) -> Result:
         """The outcome of `question`, and what it alone has cost. Every ending is a result; only bugs and foreign
-        cancellations are raised. `abort` stops the whole tree; the result then holds what was found so far."""
+        cancellations are raised. `abort` stops the whole tree; the result then holds what was found so far.
+
+        `attach` are files that go with it, relative to the current folder; so do those that it names with `@`, unless
+        `named` is false. Raises `UsageError` for what cannot be attached; nothing was asked then.
+        """
         crew = self._crew
+        attached = await self._attached(question, attach, named)
         self._begin()
         record = Record(self._parent, crew.clock(), before=Spent.of(self._parent))
         self.records[:] = [record]
         crew.emit(AgentStarted(PARENT, crew.clock(), PARENT, None, question, self._parent.model.name))
-        record.ending = await self._stoppable(question, abort)
+        record.ending = await self._stoppable(question, attached, abort)
         record.ended = crew.clock()
         record.citations = self._cited_by_parent(record.ending)
         self._parent.close()
@@ -68,6 +82,22 @@ class Session:
         refusals.lines.clear()
         refusals.final = False
 
+    @property
+    def model(self) -> str:
+        """The name of the model that the user talks to."""
+        return self._parent.model.name
+
+    async def compact(self, focus: str) -> bool:
+        """Shorten the conversation between two prompts; `focus` is what is to be kept. Gives whether it is shorter.
+
+        Raises `ModelError` when it cannot be done.
+        """
+        return await self._parent.make_room("full", focus)
+
+    def context(self) -> Breakdown:
+        """What fills the window of the agent that the user talks to."""
+        return self._parent.room.meter.breakdown(self._parent.history)
+
     def release(self) -> None:
         """Between two prompts: let go of what is kept for undo."""
         self._crew.release()
@@ -80,7 +110,7 @@ class Session:
         finally:
             await self._crew.close()
 
-    async def _answered(self, question: str) -> Ending:
+    async def _answered(self, question: str, attached: Attached | None) -> Ending:
         """The parent's ending, once the hooks have let the question pass."""
         hooks = self._crew.safety.hooks
         notes = []
@@ -93,9 +123,37 @@ class Session:
                     self._crew.safety.refusals.lines.append(f"{PARENT}: {event}: {outcome.deny}")
                     return Ending("denied", "denied", f"A hook refused the prompt: {outcome.deny}")
                 notes += [outcome.context] if outcome.context else []
-        return await self._parent.run("\n\n".join([question, *notes]))
+        if attached is None:
+            return await self._parent.run("\n\n".join([question, *notes]))
+        self._parent.runner.saw(attached.shown)
+        return await self._parent.run("\n\n".join([attached.prompt, *notes]), attached.attachments)
 
-    async def _stoppable(self, question: str, abort: AbortToken) -> Ending:
+    async def _attached(self, question: str, attach: Sequence[str], named: bool) -> Attached | None:
+        """What goes with the question; `None` for nothing. The scout reads the files itself."""
+        model = self._parent.model
+        if model.name == _SCOUT and attach:
+            raise UsageError("the built-in scout takes no attachments", "choose a model with --model")
+        if model.name == _SCOUT or not (attach or (named and "@" in question)):
+            return None
+        from orchestrator.attachments import Target, read_attachments
+
+        context = self._crew.context
+        assert isinstance(context.files, WorkspaceFiles)
+        attached = await read_attachments(
+            question,
+            attach,
+            files=context.files,
+            search=context.open_search,
+            cwd=Path.cwd(),
+            target=Target(model.name, model.info.vision, model.info.window),
+            named=named,
+        )
+        for level, lines in (("warning", attached.notes), ("info", attached.listed)):
+            for line in lines:
+                self._crew.emit(Notice(PARENT, self._crew.clock(), level, line))
+        return attached
+
+    async def _stoppable(self, question: str, attached: Attached | None, abort: AbortToken) -> Ending:
         agent = self._parent
         task = asyncio.current_task()
         assert task is not None
@@ -103,7 +161,7 @@ class Session:
         limit = asyncio.timeout(self._limits.timeout)
         try:
             async with limit:
-                return await self._answered(question)
+                return await self._answered(question, attached)
         except TimeoutError:
             if not limit.expired():
                 raise

@@ -48,6 +48,7 @@ _ALONE: Mapping[str, str] = {
     "NO_COLOR": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_MERGE_AUTOEDIT": "no",
+    "GIT_OPTIONAL_LOCKS": "0",
     "SSH_ASKPASS_REQUIRE": "never",
     "DEBIAN_FRONTEND": "noninteractive",
     "PIP_NO_INPUT": "1",

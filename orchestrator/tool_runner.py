@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,7 @@ from orchestrator.loop_guard import LoopGuard
 from orchestrator.messages import Message, ToolCall, scrub, tool_result
 from orchestrator.result import StopReason
 from orchestrator.text_cut import cut_middle
-from orchestrator.tool import Tool, ToolContext, ToolResult
+from orchestrator.tool import Shown, Todo, Tool, ToolContext, ToolResult
 from orchestrator.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -65,6 +66,21 @@ class ToolRunner:
         self._max_output = max_output
         self._emit = emit
         self._clock = clock
+
+    def saw(self, shown: Sequence[Shown]) -> None:
+        """The agent was shown these lines with its task: it may cite them, and change the files."""
+        self.evidence.add(shown)
+        for path in dict.fromkeys(part.path for part in shown):
+            with suppress(ToolError):
+                self._context.files.read_text(path)
+
+    @property
+    def todos(self) -> Sequence[Todo]:
+        return self._todos.items
+
+    def forgotten(self) -> None:
+        """Results were taken out of the conversation: to ask for them again is no repetition."""
+        self.guard = LoopGuard()
 
     def begin(self, who: Who) -> None:
         """A new task: what was repeated for the one before does not count."""

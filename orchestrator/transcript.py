@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import asdict, fields
@@ -9,7 +10,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Literal
 
-from orchestrator.messages import Message, scrub
+from orchestrator.messages import Attachment, Message, scrub
 
 _FIELDS = tuple(field.name for field in fields(Message))
 
@@ -45,6 +46,13 @@ class Transcript:
             self._file = None
 
 
+def _in_short(attachment: Attachment) -> dict[str, object]:
+    """What an image was, without itself."""
+    data = attachment.data.encode()
+    digest = hashlib.sha256(data).hexdigest()
+    return {"name": attachment.name, "media_type": attachment.media_type, "base64": len(data), "sha256": digest}
+
+
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
@@ -52,5 +60,6 @@ def _private(path: str, flags: int) -> int:
 def _line(message: Message) -> bytes:
     """The message as JSON, without the fields that say nothing."""
     values = {name: getattr(message, name) for name in _FIELDS}
+    values["attachments"] = tuple(map(_in_short, message.attachments))
     said = {name: value for name, value in values.items() if value not in ("", (), False)}
     return scrub(json.dumps(said, ensure_ascii=False, default=asdict)).encode() + b"\n"

@@ -27,6 +27,7 @@ from orchestrator.providers import load_providers
 from orchestrator.role_loading import load_roles
 from orchestrator.roles import PARENT, Role, RoleBook
 from orchestrator.session import Session, SessionLimits
+from orchestrator.tape import Tape
 from orchestrator.tool import Code, Search, ToolContext
 from orchestrator.toolbox import Toolbox
 from orchestrator.trust import is_trusted, trust
@@ -101,19 +102,28 @@ def read_setup(
 class Models:
     """The models of a session by name, each opened when the first agent needs it, on one pool of connections."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, tape: Tape | None = None) -> None:
         self._setup = setup
+        self._tape = tape or Tape()
         self._pool = HttpPool()
         self._open: dict[str, Model] = {}
-        self._session_model = self._opened(setup.choose())
+        self._session_model = self._opened("")
 
     def for_role(self, role: Role) -> Model:
         """The model of `role`. Raises `ConfigError` when what it asks for cannot be used."""
         name = self._setup.loaded.config.model_for(role.model, "")
         if not name or role.name == PARENT:
             return self._session_model
+        return self._named(name)
+
+    def small(self) -> Model | None:
+        """The configured small model. Raises `ConfigError` when it cannot be used."""
+        name = self._setup.loaded.config.small
+        return self._named(name) if name else None
+
+    def _named(self, name: str) -> Model:
         if name not in self._open:
-            self._open[name] = self._opened(self._setup.choose(name))
+            self._open[name] = self._opened(name)
         return self._open[name]
 
     async def aclose(self) -> None:
@@ -121,7 +131,12 @@ class Models:
             await model.aclose()
         await self._pool.aclose()
 
-    def _opened(self, choice: Choice) -> Model:
+    def _opened(self, name: str) -> Model:
+        """The model that is wanted by this name; empty: the session's."""
+        replayed = self._tape.replayed(name)
+        return replayed or self._tape.around(self._asked(self._setup.choose(name or None)), name)
+
+    def _asked(self, choice: Choice) -> Model:
         config = self._setup.loaded.config
         return open_model(
             choice,
@@ -187,9 +202,11 @@ def open_session(
         denied_tools=frozenset(config.tools.deny),
         system=_prompts(setup, book, read_only=read_only),
         model_for=models.for_role,
+        small=models.small,
         emit=emit,
         clock=clock,
         transcripts=setup.places.state / "sessions" / session_id,
+        think=config.think,
         max_output=config.max_tool_output,
     )
     session_limits = SessionLimits(config.timeout, config.max_turns, config.max_parallel)

@@ -107,7 +107,9 @@ class Workbench:
             rules=read_rules(settings, bench.toolbox.names),
             workspace=bench.workspace,
             home=Path.home(),
-            grants=Grants(bench.places.state / "grants", bench.workspace),
+            grants=Grants(
+                bench.places.state / "grants", bench.workspace, warn=lambda text: self._notice("warning", text)
+            ),
             network=bench.config.sandbox.network,
             env=bench.env,
         )
@@ -137,6 +139,11 @@ class Workbench:
         """Read the hooks' files now. Raises `ConfigError` for one that cannot be loaded."""
         if self.may_have_hooks:
             self.hooks.has("SessionStart")
+
+    @property
+    def has_limiting_rules(self) -> bool:
+        rules = self._bench.config.permissions
+        return bool(rules.deny or rules.ask)
 
     @property
     def may_have_hooks(self) -> bool:
@@ -222,6 +229,10 @@ class _Judge:
 
     def keep(self, pattern: str) -> None:
         self._bench.permissions.keep(pattern)
+
+    @property
+    def concerns_reading(self) -> bool:
+        return self._bench.has_limiting_rules
 
 
 class _Fire:

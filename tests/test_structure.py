@@ -22,13 +22,16 @@ TOOLS = ROOT / "tools"
 
 GROUPS: Mapping[str, str] = {
     "ground": "approval tool messages events errors model result shipped __init__",
-    "text": """decoding globs json_bytes path_names paths permission_patterns problems repair safe_text secret_files
-        small_file strict_yaml text_cut tokens unicode_classes unified_diff validation yaml_syntax""",
-    "files": """edits file_swap ignore open_folders rust_regex search search_job search_process search_rows
-        search_scope search_worker workspace""",
+    "text": """attached_names cache_watch decoding globs image_header json_bytes message_sizes path_names paths
+        permission_patterns problems repair safe_text secret_files small_file strict_yaml text_cut tokens
+        unicode_classes unified_diff validation yaml_syntax""",
+    "files": """attached_images attached_pdf attached_process attached_text attached_worker attachments edits
+        file_swap ignore open_folders rust_regex search search_job search_process search_rows search_scope
+        search_worker workspace""",
     "code": "code",
-    "wires": """anthropic_reply anthropic_wire assembly exchange http litellm_errors litellm_http litellm_model
-        litellm_text model_errors model_info openai_reply openai_wire providers quirks retry sse wire_text""",
+    "wires": """anthropic_reply anthropic_wire assembly context_errors exchange exchanges http litellm_errors
+        litellm_http litellm_model litellm_text model_cache model_errors model_info openai_reply openai_wire
+        output_limits providers quirks recording recording_diff replay retry run_text sse thinking wire_text""",
     "scout": "scout scouting",
     "choice": "models",
     "settings": "claude_agents config prompts role_files role_loading roles trust",
@@ -39,10 +42,11 @@ GROUPS: Mapping[str, str] = {
         shell_output shell_process shell_reader shell_script shell_syntax unreadable""",
     "undo": """change_diff checkpoint_history checkpoint_store checkpoints file_states former_content git_tree
         held_content takeback tree_files tree_scan tree_watch undoing""",
-    "engine": """abort agent arguments budget citations deadline delegation gate loop_guard result_batch session
-        todos tool_runner toolbox transcript""",
+    "engine": """abort agent arguments budget citations compacted_text compaction context_meter deadline delegation
+        gate kept_tail loop_guard result_batch result_stubs room session summary_request todos tool_runner toolbox
+        transcript work_record""",
     "screen": "headless ui",
-    "top": """chat_commands checkpoint_commands cli command_line doctor permission_commands role_commands wiring
+    "top": """chat_commands checkpoint_commands cli command_line doctor permission_commands role_commands tape wiring
         workbench""",
     "testing": "testing",
 }

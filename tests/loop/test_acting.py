@@ -150,6 +150,16 @@ async def test_protected_files_are_asked_for_whatever_the_mode_and_the_rules(wor
     assert "TOKEN=hunter2" in results(ran)[-1], "the user allowed it"
 
 
+async def test_rules_hold_for_reading_too(workspace: Path) -> None:
+    configure('permissions: {deny: ["grep", "read_file(src/big*)"]}\n')
+    script = [calls("grep", pattern="x"), calls("read_file", path="src/big.txt"), READ, "done"]
+    ran = await run(workspace, script)
+    first, second, third = results(ran)
+    assert first.startswith("error: denied: the rule `grep` forbids it")
+    assert second.startswith("error: denied: the rule `read_file(src/big*)` forbids it")
+    assert "def legacy_auth" in third
+
+
 # --- the mode is a ceiling; the whitelist is each agent's own -----------------------------------------------------
 
 

@@ -50,16 +50,15 @@ async def ask_all(given: Mapping[str, Any]) -> None:
 async def answered(tasks: list[asyncio.Task[Any]]) -> None:
     loop = asyncio.get_running_loop()
 
-    def cancel() -> None:
-        for task in tasks:
-            task.cancel()
-
-    loop.add_signal_handler(signal.SIGINT, cancel)
-    loop.add_reader(sys.stdin.fileno(), cancel)
+    stop = asyncio.Event()
+    loop.add_signal_handler(signal.SIGINT, stop.set)
+    loop.add_reader(sys.stdin.fileno(), stop.set)
     beats = 0
     while not all(task.done() for task in tasks):
         beats += 1
         await asyncio.wait(tasks, timeout=0.01)
+        for task in tasks if stop.is_set() and beats > 1 else ():
+            task.cancel()
     loop.remove_reader(sys.stdin.fileno())
     for task in tasks:
         with suppress(asyncio.CancelledError):

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_ANTHROPIC_FIELDS = (
+    "model max_tokens messages system tools tool_choice stream temperature top_p top_k stop_sequences metadata "
+    "thinking output_config service_tier cache_control context_management container mcp_servers"
+)
 
 
 def complaint(wire: str, body: Any, raw: bytes, headers: Mapping[str, str]) -> str:
@@ -37,6 +45,8 @@ def _openai(body: Mapping[str, Any]) -> Iterator[str]:
         yield "Invalid 'messages': empty array. Expected an array with minimum length 1."
         return
     yield from _duplicate_tools([tool["function"]["name"] for tool in body.get("tools", ())])
+    if body.get("reasoning_effort", "low") not in _EFFORTS:
+        yield f"Invalid value: {body['reasoning_effort']!r}. Supported values are: {', '.join(_EFFORTS)}."
     pending: list[str] = []
     for index, message in enumerate(messages):
         if message["role"] == "tool":
@@ -47,10 +57,43 @@ def _openai(body: Mapping[str, Any]) -> Iterator[str]:
         if message["role"] == "assistant":
             pending = []
             yield from _openai_assistant(index, message, pending)
-        elif not isinstance(message.get("content"), str | list):
-            yield f"Invalid value for 'content': expected a string, got null. (messages[{index}])"
+        else:
+            yield from _openai_said(index, message)
     if pending:
         yield _unanswered(pending)
+
+
+def _openai_said(index: int, message: Mapping[str, Any]) -> Iterator[str]:
+    """What a user or the system says; a blank text is what several of the compatible providers refuse."""
+    if message["role"] not in ("system", "developer", "user"):
+        yield f"Invalid value: '{message['role']}'. Supported values are: 'system', 'assistant', 'user', and 'tool'."
+    content = message.get("content")
+    if not isinstance(content, str | list):
+        yield f"Invalid value for 'content': expected a string, got null. (messages[{index}])"
+    elif not content or (isinstance(content, str) and not content.strip()):
+        yield f"Invalid request: the message at position {index} with role '{message['role']}' must not be empty"
+    elif isinstance(content, list):
+        for part in content:
+            yield from _openai_part(f"messages[{index}].content", part)
+
+
+def _openai_part(where: str, part: Mapping[str, Any]) -> Iterator[str]:
+    if part.get("type") == "text":
+        if not part.get("text", "").strip():
+            yield f"Invalid '{where}': text must not be empty."
+    elif part.get("type") == "image_url":
+        found = re.fullmatch(r"data:([a-z/]+);base64,(.+)", part["image_url"]["url"])
+        if found is None or found[1] not in _IMAGES or not _is_base64(found[2]):
+            yield f"Invalid '{where}[].image_url': expected a base64-encoded data URL with an image MIME type."
+    else:
+        yield f"Invalid value: '{part.get('type')}'. Supported values are: 'text', 'image_url'. ({where})"
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        return bool(base64.b64decode(data, validate=True))
+    except binascii.Error:
+        return False
 
 
 def _openai_result(index: int, message: Mapping[str, Any], pending: list[str]) -> Iterator[str]:
@@ -61,7 +104,7 @@ def _openai_result(index: int, message: Mapping[str, Any], pending: list[str]) -
         )
         return
     pending.remove(message["tool_call_id"])
-    if not isinstance(message.get("content"), str | list):
+    if not message.get("content"):
         yield f"Missing required parameter: 'messages[{index}].content'."
 
 
@@ -70,6 +113,8 @@ def _openai_assistant(index: int, message: Mapping[str, Any], pending: list[str]
     if calls is None:
         if not isinstance(message.get("content"), str | list):
             yield "Invalid value for 'content': expected a string, got null."
+        elif not message["content"]:
+            yield f"Invalid request: the message at position {index} with role 'assistant' must not be empty"
         return
     if not calls:
         yield f"Invalid 'messages[{index}].tool_calls': empty array."
@@ -80,10 +125,19 @@ def _openai_assistant(index: int, message: Mapping[str, Any], pending: list[str]
         if call["id"] in pending:
             yield f"Duplicate value for 'tool_call_id' of '{call['id']}' in '{where}'."
         pending.append(call["id"])
-        if not _ID.fullmatch(call["function"]["name"]):
-            yield f"Invalid '{where}.function.name': string does not match pattern '^[a-zA-Z0-9_-]+$'."
+        if not _ID.fullmatch(call["function"]["name"]) or len(call["function"]["name"]) > 64:
+            yield f"Invalid '{where}.function.name': string does not match pattern '^[a-zA-Z0-9_-]{{1,64}}$'."
         if not isinstance(call["function"].get("arguments"), str):
             yield f"Invalid type for '{where}.function.arguments': expected a string, but got an object instead."
+        elif not _is_object(call["function"]["arguments"]):
+            yield f"Invalid '{where}.function.arguments': expected the JSON text of an object."
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 def _unanswered(pending: Sequence[str]) -> str:
@@ -103,13 +157,16 @@ def _anthropic(body: Mapping[str, Any], headers: Mapping[str, str]) -> Iterator[
         if not body.get(name):
             yield f"{name}: Field required"
             return
+    for name in sorted(set(body) - set(_ANTHROPIC_FIELDS.split())):
+        yield f"{name}: Extra inputs are not permitted"
     if not isinstance(body["max_tokens"], int) or body["max_tokens"] < 1:
         yield "max_tokens: Input should be greater than or equal to 1"
     yield from _duplicate_tools([tool["name"] for tool in body.get("tools", ())])
     for block in _blocks(body.get("system", [])):
-        if not block.get("text"):
-            yield "system: text content blocks must be non-empty"
+        if not block.get("text", "").strip():
+            yield "system: text content blocks must contain non-whitespace text"
     yield from _breakpoints(body)
+    yield from _thinking(body)
     yield from _anthropic_messages(body["messages"])
 
 
@@ -121,6 +178,59 @@ def _breakpoints(body: Mapping[str, Any]) -> Iterator[str]:
         yield f"A maximum of 4 blocks with cache_control may be provided. Found {len(marked)}."
     if any(block.get("type") in ("thinking", "redacted_thinking") for block in marked):
         yield "cache_control cannot be set on thinking blocks"
+
+
+def _thinking(body: Mapping[str, Any]) -> Iterator[str]:
+    """What goes together with a request to think, and what does not."""
+    thinking = body.get("thinking") or {}
+    kind = thinking.get("type", "none")
+    if kind not in ("none", "enabled", "adaptive", "disabled"):
+        yield f"thinking: Input tag '{kind}' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'"
+    if body.get("output_config", {}).get("effort", "low") not in ("low", "medium", "high", "xhigh", "max"):
+        yield "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
+    if kind in ("enabled", "adaptive"):
+        if body.get("temperature", 1) != 1:
+            yield "`temperature` may only be set to 1 when thinking is enabled."
+        if body.get("tool_choice", {}).get("type", "auto") not in ("auto", "none"):
+            yield "Thinking may not be enabled when tool_choice forces tool use."
+    if kind == "enabled":
+        yield from _budget(body["max_tokens"], thinking.get("budget_tokens", 0))
+        yield from _begins_with_thinking(body["messages"])
+    if kind == "disabled":
+        for block in _blocks(_last_answer(body["messages"])[0]):
+            if block["type"] in ("thinking", "redacted_thinking"):
+                yield "When thinking is disabled, an `assistant` message in the final position cannot contain it."
+
+
+def _budget(limit: int, budget: int) -> Iterator[str]:
+    if budget < 1024:
+        yield "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
+    if limit <= budget:
+        yield "`max_tokens` must be greater than `thinking.budget_tokens`."
+
+
+def _begins_with_thinking(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The answer in the making, over all its calls and results, must begin with a thought."""
+    content, open_calls = _last_answer(messages)
+    kind = next((block["type"] for block in _blocks(content)), "thinking")
+    if open_calls and kind not in ("thinking", "redacted_thinking"):
+        yield (
+            f"messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When "
+            "`thinking` is enabled, a final `assistant` message must start with a thinking block."
+        )
+
+
+def _last_answer(messages: Sequence[Mapping[str, Any]]) -> tuple[Any, bool]:
+    """What the last answer began with, and whether it is still waiting for what its calls gave."""
+    first: Any = []
+    for message in reversed(messages):
+        results = [block for block in _blocks(message["content"]) if block["type"] == "tool_result"]
+        if message["role"] == "assistant":
+            first = message["content"]
+        elif not results:
+            break
+    last = _blocks(messages[-1]["content"])
+    return first, any(block["type"] == "tool_result" for block in last)
 
 
 def _anthropic_messages(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -149,10 +259,19 @@ def _anthropic_messages(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _texts(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for block in blocks:
+        if block["type"] == "image":
+            yield from _image(block["source"])
         if block["type"] == "text" and not block["text"]:
             yield "messages: text content blocks must be non-empty"
         if block["type"] == "text" and not block["text"].strip():
             yield "messages: text content blocks must contain non-whitespace text"
+
+
+def _image(source: Mapping[str, Any]) -> Iterator[str]:
+    if source.get("type") != "base64" or not _is_base64(source.get("data", "")):
+        yield "messages: image.source.base64.data: Input should be valid base64"
+    if source.get("media_type") not in _IMAGES:
+        yield f"messages: image.source.base64.media_type: Input should be {', '.join(map(repr, _IMAGES))}"
 
 
 def _anthropic_results(index: int, blocks: Sequence[Mapping[str, Any]], pending: Sequence[str]) -> Iterator[str]:

@@ -50,7 +50,7 @@ def layers(tmp_path: Path) -> Layers:
 def test_the_defaults_hold_where_nothing_is_said(layers: Layers) -> None:
     loaded = layers.load()
     expected: dict[str, Any] = {
-        **dict.fromkeys(("model", "small", "large", "via", "base_url", "max_usd", "max_tokens", "timeout")),
+        **dict.fromkeys(("model", "small", "large", "via", "base_url", "max_usd", "max_tokens", "timeout", "think")),
         "max_parallel": 8,
         "max_turns": 50,
         "retries": 5,
@@ -59,6 +59,7 @@ def test_the_defaults_hold_where_nothing_is_said(layers: Layers) -> None:
         "tools": {"deny": ()},
         "permissions": {"deny": (), "ask": (), "allow": ()},
         "sandbox": {"enabled": True, "network": False, "writable": (), "unreadable": (), "keep_env": ()},
+        "cache": {"model": False},
         "hooks": {},
         "models": {},
     }

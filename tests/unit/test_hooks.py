@@ -306,7 +306,8 @@ async def test_what_is_left_in_the_background_ends_and_is_not_waited_for(tmp_pat
 
 @pytest.mark.skipif(sys.platform != "linux", reason="setsid is a Linux command")
 async def test_one_that_left_the_group_may_hold_the_pipe_and_write_without_end(tmp_path: Path) -> None:
-    command = "setsid sh -c 'echo $$ > writer; while :; do echo \"{}\"; done' & while [ ! -s writer ]; do :; done"
+    writing = "echo $$ > writer; yes '{}' | head -c 200000; echo > full; while :; do echo '{}'; done"
+    command = f'setsid sh -c "{writing}" & while [ ! -s full ]; do :; done'.replace("$$", r"\$\$")
     hooks = opened(tmp_path, {"PostToolUse": [{"command": command, "timeout": 30.0}]})
     try:
         assert await asked(hooks, "PostToolUse") == HookOutcome()
