@@ -17,6 +17,7 @@ from bench import scripts
 from bench.figures import Row, figure
 from bench.installed import ROOT, Installed
 from bench.process import Ran, run
+from orchestrator.command_rules import Surroundings, judge_command
 from orchestrator.sandbox import Level, NoSandbox, Policy, Sandbox, open_sandbox, secret_places
 from tests.support.model_server import ServerProcess
 
@@ -175,6 +176,23 @@ def sandbox(lab: Lab) -> list[Row]:
             inside, outside = ([pair[at] for pair in pairs] for at in (0, 1))
             what = f"`true` started and ended, {name}, level `{level}` (floor: no sandbox)"
             rows.append(_row(what, "ms", inside, outside, aim="10 ms"))
+    return [*rows, *_judging(lab)]
+
+
+def _judging(lab: Lab) -> list[Row]:
+    """What it takes to judge a command before it is run; the grammar is loaded by then."""
+    folder = lab.new_folder()
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    around = Surroundings(folder, folder, lab.installed.home, lab.installed.env)
+    rows = []
+    for command in ("ls -la src", "git status --short", "cd src && grep -rn name . | sort | uniq -c > counts.txt"):
+        judge_command(command, around)
+        taken = []
+        for _ in range(lab.runs * 20):
+            began = time.perf_counter()
+            judge_command(command, around)
+            taken.append((time.perf_counter() - began) * 1000)
+        rows.append(_row(f"`{command}` judged".replace("|", "\\|"), "ms", taken, aim="1 ms"))
     return rows
 
 

@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.arguments import stored_arguments
 from orchestrator.budget import Budget
+from orchestrator.cache_watch import CacheWatch
 from orchestrator.errors import ModelError
-from orchestrator.events import Compacted, Emit, ReplyVoided, Retry, Text, Thinking, TurnFinished, TurnStarted
+from orchestrator.events import (
+    CacheBroken,
+    Compacted,
+    Emit,
+    ReplyVoided,
+    Retry,
+    Text,
+    Thinking,
+    TurnFinished,
+    TurnStarted,
+)
 from orchestrator.gate import Who
 from orchestrator.messages import Attachment, Message, ToolCall, Usage, tool_result, user
 from orchestrator.model import (
@@ -92,9 +103,10 @@ class Agent:
         emit: Emit,
         clock: Callable[[], float],
         transcript: Transcript,
+        watch: CacheWatch,
         small: Callable[[], Model | None] = lambda: None,
     ) -> None:
-        """`small` gives the model that summaries are made with where they fit, if there is one."""
+        """`watch` looks for what breaks the provider's cache; `small` gives the model for summaries, if any."""
         self.setup = setup
         self.model = model
         self.runner = runner
@@ -107,6 +119,7 @@ class Agent:
         self._emit = emit
         self._clock = clock
         self._transcript = transcript
+        self._watch = watch
         self._reply: _Incoming = _Incoming()
         self.room = Room(setup, model, small)
         self._task = ""
@@ -131,6 +144,8 @@ class Agent:
 
     def close(self) -> None:
         """No more turns for now: the transcript's file is closed."""
+        if self.setup.must_report:
+            self._watch.forget(self.setup.name)
         self._transcript.close()
 
     @property
@@ -192,6 +207,7 @@ class Agent:
         kept = {id(message) for message in self.history}
         self._former += [m for m in before if id(m) not in kept and (m.tool_calls or m.role == "tool")]
         self.runner.forgotten()
+        self._watch.forget(self.setup.name)
         self._emit(Compacted(self.setup.name, self._clock(), done.kind, done.before_tokens, done.after_tokens))
         return True
 
@@ -236,6 +252,8 @@ class Agent:
         request = ModelRequest(
             setup.system, tuple(self.history), setup.schemas, cache_key=setup.role, think=setup.think
         )
+        if found := self._watch.saw(setup.name, request, self.model.name):
+            self._emit(CacheBroken(setup.name, self._clock(), str(found)))
         try:
             async for piece in self.model.stream(request):
                 match piece:

@@ -16,7 +16,6 @@ from orchestrator.json_bytes import EncodedOnce, dumps
 from orchestrator.messages import Message, Reasoning
 from orchestrator.model import ModelInfo, ModelRequest, Piece, ToolSchema
 from orchestrator.openai_reply import DETAILS
-from orchestrator.output_limits import output_limit_in
 from orchestrator.quirks import AnthropicQuirks, read_quirks
 from orchestrator.repair import repair
 from orchestrator.thinking import Shape, anthropic_fields, anthropic_shape, begun_without, with_room
@@ -104,6 +103,8 @@ class AnthropicModel:
                         yield piece
                 return
             except ModelError as error:
+                from orchestrator.output_limits import output_limit_in
+
                 room = output_limit_in(error.message)
                 if room and room.tokens < limit:
                     most = room.tokens

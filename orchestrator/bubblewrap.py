@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.sandbox import NoSandbox, Policy, private_env
-from orchestrator.sandbox_failures import explain_failure
 from orchestrator.seccomp import Filter, filter_program, seccomp_works
 from orchestrator.secret_places import startup_files
 from orchestrator.unreadable import hidden_paths
@@ -75,6 +74,8 @@ class BubblewrapSandbox:
             os.close(filter_fd)
 
     def explain(self, policy: Policy, exit_code: int | None, output: str) -> str:
+        from orchestrator.sandbox_failures import explain_failure
+
         return explain_failure(policy, exit_code, output)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from orchestrator.agent import Agent, AgentSetup, Ending
 from orchestrator.budget import Budget, Limits
+from orchestrator.cache_watch import CacheWatch
 from orchestrator.citations import check, findings_of, mentions
 from orchestrator.deadline import Deadline, Expired
 from orchestrator.errors import ConfigError, ToolError
@@ -110,6 +111,7 @@ class Crew(NamedTuple):
     """Lets go of what is kept for undo, so that it can be taken back."""
     close: Callable[[], Awaitable[None]]
     """Ends what the tools have left running."""
+    watch: CacheWatch
     think: Think | None = None
     max_output: int = 50_000
     """Characters of a tool result, for tools that set no limit of their own."""
@@ -149,6 +151,7 @@ class Crew(NamedTuple):
             emit=self.emit,
             clock=self.clock,
             transcript=transcript,
+            watch=self.watch,
             small=self.small,
         )
 

@@ -166,6 +166,14 @@ class Retry(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class CacheBroken(Event):
+    """A request does not begin as the one before it, so the provider's cache of prompts is of no use from there on."""
+
+    type: ClassVar[str] = "cache_broken"
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
 class Compacted(Event):
     """The agent's conversation was shortened: `kind` is `light`, `full` or `emergency`; estimates in tokens."""
 

@@ -240,7 +240,8 @@ def footer(result: Result) -> str:
     unverified = sum(citation.status == "unverified" for citation in result.citations)
     parts = [safe_line(result.model)] if result.model else []
     parts += [f"{agents} agent{'s' if agents != 1 else ''}"] if agents else []
-    parts += [f"{count(result.usage.total)} tokens", money(result.cost_usd), duration(result.duration_s)]
+    cached = f" ({count(result.usage.cache_read_tokens)} cached)" if result.usage.cache_read_tokens else ""
+    parts += [f"{count(result.usage.total)} tokens{cached}", money(result.cost_usd), duration(result.duration_s)]
     if result.citations:
         places = f"{len(result.citations)} place{'s' if len(result.citations) != 1 else ''}"
         parts.append(f"{places} cited, {f'{unverified} unverified' if unverified else 'all verified'}")

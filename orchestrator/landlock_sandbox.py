@@ -27,7 +27,6 @@ from orchestrator.landlock import (
 )
 from orchestrator.privileges import drop_capabilities, hide_memory
 from orchestrator.sandbox import NoSandbox, Policy, private_env
-from orchestrator.sandbox_failures import explain_failure
 from orchestrator.seccomp import Filter, bind_filter, seccomp_works
 from orchestrator.secret_places import secret_places, startup_files
 from orchestrator.unreadable import hidden_paths
@@ -100,6 +99,8 @@ class LandlockSandbox:
             return _in_a_thread(lambda: self._confined(rules, policy, start))
 
     def explain(self, policy: Policy, exit_code: int | None, output: str) -> str:
+        from orchestrator.sandbox_failures import explain_failure
+
         return explain_failure(policy, exit_code, output)
 
     def _confined(

@@ -28,7 +28,6 @@ from orchestrator.litellm_text import (
 from orchestrator.model import Done, ModelInfo, ModelRequest, Piece
 from orchestrator.model_errors import HINTS
 from orchestrator.openai_reply import OpenAIReply
-from orchestrator.output_limits import output_limit_in
 from orchestrator.repair import repair
 from orchestrator.thinking import allowed_efforts, anthropic_shape, begun_without, effort, with_room
 from orchestrator.wire_text import output_room, refuses_images
@@ -113,6 +112,8 @@ class LitellmModel:
                         yield piece
                 return
             except ModelError as error:
+                from orchestrator.output_limits import output_limit_in
+
                 room = output_limit_in(error.message) if limit else None
                 if limit and room and room.tokens < limit:
                     limit = room.tokens

@@ -15,7 +15,6 @@ from orchestrator.json_bytes import EncodedOnce, dumps, parse_object
 from orchestrator.messages import Message, Reasoning, ToolCall
 from orchestrator.model import ModelInfo, ModelRequest, Piece, ToolSchema
 from orchestrator.openai_reply import DETAILS, OpenAIReply
-from orchestrator.output_limits import output_limit_in
 from orchestrator.quirks import OpenAIQuirks, read_quirks
 from orchestrator.repair import repair
 from orchestrator.thinking import allowed_efforts, effort, openai_fields
@@ -100,6 +99,8 @@ class OpenAIModel:
                         yield piece
                 return
             except ModelError as error:
+                from orchestrator.output_limits import output_limit_in
+
                 room = output_limit_in(error.message) if limit else None
                 if limit and room and room.tokens < limit:
                     limit = room.tokens

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.sandbox import NoSandbox, Policy, private_env
-from orchestrator.sandbox_failures import explain_failure
 from orchestrator.secret_places import startup_files
 from orchestrator.unreadable import hidden_paths
 
@@ -77,6 +76,8 @@ class SeatbeltSandbox:
         )
 
     def explain(self, policy: Policy, exit_code: int | None, output: str) -> str:
+        from orchestrator.sandbox_failures import explain_failure
+
         return explain_failure(policy, exit_code, output)
 
 

@@ -26,8 +26,7 @@ _BUDGETS: Final[Mapping[Think, int]] = {"low": 1024, "medium": 2048, "high": 409
 """Tokens, those of litellm: the same flag then means the same on both ways to a model."""
 _ADAPTIVE_ROOM: Final[Mapping[Think, int]] = {"low": 4096, "medium": 8192, "high": 16_384}
 """Tokens that a model which decides for itself may well think, on top of what it is to write."""
-_ALLOWED: Final = re.compile(r"(?:support\w*|valid|allowed|one of|should be|expected|must be)\b", re.IGNORECASE)
-_LEVEL: Final = re.compile(r"['\"`]?\b(none|minimal|low|medium|high|xhigh|max)\b['\"`]?")
+_ALLOWED: Final = r"(?i)(?:support\w*|valid|allowed|one of|should be|expected|must be)\b"
 
 
 def think_notice(name: str, info: ModelInfo, think: Think | None) -> str:
@@ -59,8 +58,8 @@ def effort(think: Think, info: ModelInfo, allowed: Collection[str] = ()) -> str:
 
 def allowed_efforts(message: str) -> tuple[str, ...]:
     """The levels that a refusal of `reasoning_effort` names as those that are taken; empty when it names none."""
-    start = max((match.end() for match in _ALLOWED.finditer(message)), default=0)
-    named = set(_LEVEL.findall(message[start:])) if start else set()
+    start = max((match.end() for match in re.finditer(_ALLOWED, message)), default=0)
+    named = set(re.findall(rf"\b({'|'.join(EFFORTS)})\b", message[start:])) if start else set()
     return tuple(level for level in EFFORTS if level in named) if len(named) > 1 else ()
 
 

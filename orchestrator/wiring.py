@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from orchestrator.approval import Approver, PermissionReply, PermissionRequest
 from orchestrator.budget import Budget, Limits
+from orchestrator.cache_watch import CacheWatch
 from orchestrator.config import Loaded, load_config
 from orchestrator.delegation import Crew, clock_from
 from orchestrator.errors import ConfigError, UsageError
 from orchestrator.events import Emit, Notice
 from orchestrator.http import HttpPool
-from orchestrator.model import Model
+from orchestrator.model import Model, Think
 from orchestrator.models import Choice, choose_model, open_model
 from orchestrator.paths import Places
 from orchestrator.problems import errors_in
@@ -190,6 +191,9 @@ def open_session(
         )
     )
     bench.load_hooks()
+    _tell_of_thinking(
+        config.think, models.for_role(parent), lambda text: emit(Notice(PARENT, clock(), "warning", text))
+    )
     crew = Crew(
         toolbox=setup.toolbox,
         context=tool_context(setup.workspace, setup.places.cache / "code" if setup.use_cache else None),
@@ -206,6 +210,7 @@ def open_session(
         emit=emit,
         clock=clock,
         transcripts=setup.places.state / "sessions" / session_id,
+        watch=CacheWatch(),
         think=config.think,
         max_output=config.max_tool_output,
     )
@@ -262,6 +267,16 @@ def _announce(setup: Setup, book: RoleBook, emit: Emit, clock: Callable[[], floa
         emit(Notice(PARENT, clock(), "warning", text))
     for problem in errors_in(book.problems):
         emit(Notice(PARENT, clock(), "warning", str(problem), "`orch roles check` shows every problem"))
+
+
+def _tell_of_thinking(think: Think | None, model: Model, tell: Callable[[str], None]) -> None:
+    """Say it when the model cannot think as it was told to."""
+    if think is None:
+        return
+    from orchestrator.thinking import think_notice
+
+    if note := think_notice(model.name, model.info, think):
+        tell(note)
 
 
 def _require_price(limits: Limits, model: Model) -> None:

@@ -8,6 +8,8 @@ from typing import Protocol
 from orchestrator.events import (
     AgentFinished,
     AgentStarted,
+    CacheBroken,
+    Compacted,
     Event,
     FilesChanged,
     PermissionAsked,
@@ -85,6 +87,11 @@ def _line_of(event: Event, glyphs: Glyphs) -> str:
 
 def _acting_line(event: Event, glyphs: Glyphs) -> str:
     match event:
+        case Compacted():
+            sizes = f"{count(event.before_tokens)} to {count(event.after_tokens)} tokens"
+            return f"shortened its conversation ({event.kind}): {sizes}"
+        case CacheBroken(where=where):
+            return f"the provider's cache is of no use from here: {safe_line(where)}"
         case ToolOutput(text=text):
             return "\n".join(f"| {line.rstrip()}" for line in safe_text(text).strip("\n").split("\n"))
         case PermissionAsked():
