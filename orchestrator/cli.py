@@ -169,8 +169,15 @@ async def _session(setup: Setup, emit: Emit, terms: _Terms) -> AsyncIterator[Ses
 
 
 def _only_read(setup: Setup) -> None:
-    """From here on the kernel keeps this process and what it starts from writing anywhere but its own folders."""
-    if not setup.loaded.config.sandbox.enabled:
+    """From here on the kernel keeps this process and what it starts from writing anywhere but its own folders.
+
+    Not where there are hooks: they run as the user, and what they write is their business.
+    """
+    from orchestrator.workbench import hook_files
+
+    config = setup.loaded.config
+    hooks = config.hooks or hook_files(setup.places, setup.workspace, trusted=setup.trusted)
+    if hooks or not config.sandbox.enabled:
         return
     from orchestrator.sandbox import confine_to_reading
 

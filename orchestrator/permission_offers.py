@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from orchestrator.permission_patterns import COMMAND_TOOL, exact_command, exact_path
 
 _SUBCOMMANDS = {
-    "git": "add commit push pull fetch merge switch stash tag mv cherry-pick",
+    "git": "add commit merge switch stash tag mv cherry-pick",
     "npm": "install ci test",
     "pnpm": "install test",
     "yarn": "install test",
     "pip": "install",
     "pip3": "install",
     "cargo": "build test check clippy fmt doc bench add",
-    "go": "build test vet fmt mod get",
+    "go": "fmt mod get",
     "dotnet": "build test restore",
     "bundle": "install",
     "composer": "install",
@@ -24,7 +24,8 @@ _SUBCOMMANDS = {
 }
 """Programs that are many in one, with those of their commands that may be allowed with whatever follows.
 
-What runs any program it is given (`npm exec`, `uv run`, `docker run`, `git rebase`, `git config`) is not among them.
+What runs any program that an option names (`npm exec`, `uv run`, `docker run`, `git rebase`, `git push`, `go test`) is
+not among them.
 """
 _SCRIPTS = frozenset({"npm", "pnpm", "yarn"})
 

@@ -135,7 +135,9 @@ class ShellJudge:
     def _passes(self, tool: str, command: JudgedCommand, call: ShellCall, by: set[Source]) -> bool:
         """Whether one simple command only reads or is allowed; notes in `by` what allowed it."""
         cut_off = self._is_cut_off(command.network)
-        if call.only_reads(command) and not cut_off:
+        mixed = call.judged.level != "read-only" or bool(call.unclear)
+        # A line that also changes something runs where all of it may write: what expands does not pass as reading then.
+        if call.only_reads(command) and not cut_off and (command.plain or not mixed):
             return True
         allowed = self._law.allowing(
             lambda rule: (
@@ -205,5 +207,6 @@ def _more_than_reading(call: ShellCall) -> Iterator[str]:
 
 def _doings(commands: tuple[JudgedCommand, ...]) -> Iterator[str]:
     for command in commands:
-        if command.why or command.level != "read-only":
-            yield f"`{command.text}`: {command.why or 'it is not known what it does'}"
+        reads = command.level == "read-only"
+        told = "what it reads is known only when it runs" if reads else "it is not known what it does"
+        yield f"`{command.text}`: {command.why or told}"

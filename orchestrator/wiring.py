@@ -190,7 +190,7 @@ def open_session(
             clock,
         )
     )
-    bench.load_hooks()
+    bench.load_settings()
     _tell_of_thinking(
         config.think, models.for_role(parent), lambda text: emit(Notice(PARENT, clock(), "warning", text))
     )

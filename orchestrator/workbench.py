@@ -130,13 +130,14 @@ class Workbench:
 
     @cached_property
     def _hook_files(self) -> tuple[Path, ...]:
-        """Python files with hooks: the user's, and the workspace's when it is trusted."""
         bench = self._bench
-        folders = [bench.places.config, *([bench.workspace / ".orch"] if bench.trusted else [])]
-        return tuple(path for folder in folders if (path := folder / "hooks.py").is_file())
+        return hook_files(bench.places, bench.workspace, trusted=bench.trusted)
 
-    def load_hooks(self) -> None:
-        """Read the hooks' files now. Raises `ConfigError` for one that cannot be loaded."""
+    def load_settings(self) -> None:
+        """Read rules and hooks now, if there are any. Raises `ConfigError` for what is wrong in them."""
+        rules = self._bench.config.permissions
+        if rules.deny or rules.ask or rules.allow:
+            self.permissions  # noqa: B018  # reading it opens it
         if self.may_have_hooks:
             self.hooks.has("SessionStart")
 
@@ -216,6 +217,12 @@ class Workbench:
 
     def _notice(self, level: str, message: str, hint: str = "") -> None:
         self._bench.emit(Notice("parent", self._bench.clock(), level, message, hint))
+
+
+def hook_files(places: Places, workspace: Path, *, trusted: bool) -> tuple[Path, ...]:
+    """Python files with hooks: the user's, and the workspace's when it is trusted."""
+    folders = [places.config, *([workspace / ".orch"] if trusted else [])]
+    return tuple(path for folder in folders if (path := folder / "hooks.py").is_file())
 
 
 class _Judge:

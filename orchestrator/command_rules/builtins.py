@@ -101,6 +101,8 @@ def _declare(case: Case) -> Ruling:
                 return unknown(f"`{case.name}` sets what is not known before it runs")
             continue
         cut = found.end()
+        if case.name != "export" and (word.value is None or set("([`$") & set(word.value[cut:])):
+            return unknown(f"`{case.name}` runs what the value of an array holds")
         value = word._replace(value=None if word.value is None else word.value[cut:], prefix=word.prefix[cut:])
         assigned.append(Assignment(found.group(1), value, word))
     if not case.words:
@@ -162,12 +164,20 @@ def _look_up(case: Case) -> Ruling:
     return reading()
 
 
+def _jobs(case: Case) -> Ruling:
+    """`jobs -x` runs a program; `wait -p` sets a variable, whose subscript is run."""
+    allowed = r"-[lnprs]+|%.*|\d+" if case.name == "jobs" else r"-[nf]+|%.*|\d+|\$!"
+    if all(re.fullmatch(allowed, word.source) for word in case.words):
+        return reading()
+    return unknown(f"`{case.name}` with these operands can run a program")
+
+
 _RULES: Mapping[str, Callable[[Case], Ruling]] = {
     "test": _test, "[": _test, "[[": _test, "printf": _printf, "cd": _cd, "pushd": _stack, "popd": _stack,
     "dirs": _look_up,
     "export": _declare, "declare": _declare, "typeset": _declare, "local": _declare, "readonly": _declare, "set": _set,
     "shopt": _shopt, "read": _read, "unset": _unset, "exit": _leaving, "return": _leaving, "break": _leaving,
-    "continue": _leaving, "shift": _leaving, "umask": _umask, "type": _look_up, "wait": _look_up, "jobs": _look_up,
+    "continue": _leaving, "shift": _leaving, "umask": _umask, "type": _look_up, "wait": _jobs, "jobs": _jobs,
 }  # fmt: skip
 
 BUILTINS = frozenset(_RULES) | names_in(

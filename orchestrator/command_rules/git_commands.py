@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from orchestrator.command_rules.git_config import SIGNATURE
 from orchestrator.command_rules.git_repository import Use, danger
 from orchestrator.command_rules.names import names_in
 from orchestrator.command_rules.options import Options, Table, read_options
@@ -249,8 +250,10 @@ def _odd_format(options: Options) -> str:
             text = each.value.value
             if text is None:
                 return f"the value of `{each.name}` is not known before it runs"
-            if "%G" in text or "signature" in text:
+            if SIGNATURE.search(text) or "signature" in text:
                 return "a format with signatures runs a program"
+        if each.name == "--submodule" and each.value is not None and each.value.value != "short":
+            return "`--submodule` shows submodules by their own configuration"
     return ""
 
 

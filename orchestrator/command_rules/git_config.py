@@ -14,6 +14,8 @@ Scope = Literal["system", "user", "repository", "environment"]
 
 _LIMIT = 1024 * 1024
 _MAX_INCLUDES = 20
+SIGNATURE = re.compile(r"%[-+ ]?G")
+"""Of a format: what makes git check signatures."""
 _SECTION = re.compile(r'\[[ \t]*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?[ \t]*\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*")
 _SKIP = re.compile(r"(?:\s+|[#;][^\n]*)+")

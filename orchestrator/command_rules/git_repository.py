@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.command_rules.git_config import Entry, Unclear, is_false, outer_config, read_config
+from orchestrator.command_rules.git_config import SIGNATURE, Entry, Unclear, is_false, outer_config, read_config
 from orchestrator.errors import ConfigError
 from orchestrator.small_file import read_small_file
 
@@ -130,6 +131,8 @@ def _repository_danger(
         return why
     if not use.work_tree:
         return ""
+    if any(entry.key == "extensions.objectformat" and entry.value.casefold() != "sha1" for entry in own):
+        return "the repository names its objects in a way that is not read"
     moved = any(entry.key == "core.worktree" for entry in own)
     return _hook(repository, entries, env, home) or _modules_danger(
         repository, outer, use, env, home, depth, moved=moved
@@ -175,7 +178,9 @@ _KEYS: tuple[tuple[re.Pattern[str], _Counts], ...] = tuple(
         (r"diff\.external|diff\..*\.command", lambda e, use, env: use.patch and bool(e.value)),
         (r"diff\..*\.textconv", lambda e, use, env: use.textconv and bool(e.value)),
         (r"log\.showsignature", lambda e, use, env: use.history and not is_false(e.value)),
-        (r"format\.pretty|pretty\..*", lambda e, use, env: use.history and "%G" in e.value),
+        (r"format\.pretty|pretty\..*", lambda e, use, env: use.history and SIGNATURE.search(e.value) is not None),
+        (r"(?:branch|tag)\.sort", lambda e, use, env: "signature" in e.value),
+        (r"diff\.submodule", lambda e, use, env: (use.patch or use.history) and e.value.casefold() != "short"),
         (r"remote\..*\.promisor", lambda e, use, env: not is_false(e.value)),
         (r"remote\..*\.partialclonefilter|extensions\.partialclone", lambda e, use, env: True),
         (r"trace2\.(?:normal|perf|event)target", _writes_trace),
@@ -237,13 +242,7 @@ def _modules_danger(
 
 def _gitlinks(repository: Repository) -> Iterator[str]:
     """The paths of the index that are repositories of their own."""
-    try:
-        with (repository.own / "index").open("rb") as file:
-            data = file.read(_MAX_INDEX)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise Unclear(f"the index cannot be read ({error.strerror})") from None
+    data = _read_index(repository.own)
     at = data.find(_GITLINK)
     if at >= 0 and data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
         raise Unclear("the index has a format that is not read")
@@ -252,6 +251,22 @@ def _gitlinks(repository: Repository) -> Iterator[str]:
         if start >= 12 and start % 4 == 0 and (path := _path_at(data, start)):
             yield path
         at = data.find(_GITLINK, at + 1)
+
+
+def _read_index(folder: Path) -> bytes:
+    """Empty where there is none. Never waits: something else may have been put in its place."""
+    try:
+        if any(name.startswith("sharedindex.") for name in os.listdir(folder)):  # noqa: PTH208
+            raise Unclear("the index is in several parts")
+        descriptor = os.open(folder / "index", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise Unclear("the index is not a file")
+            return file.read(_MAX_INDEX)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise Unclear(f"the index cannot be read ({error.strerror})") from None
 
 
 def _path_at(data: bytes, start: int) -> str:

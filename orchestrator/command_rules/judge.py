@@ -25,6 +25,8 @@ _SYSTEM_FOLDERS = names_in(
     "/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /opt/local/bin"
 )
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", "<>"))
+_INPUT = re.compile(r"/dev/(?:stdin|fd/(?![12]\Z))")
+"""What was opened elsewhere, perhaps for reading only: writing there writes that file."""
 _DUPLICATE = re.compile(r"\d+-?\Z|-\Z")
 _SAFE_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./^~{}#-]+\Z")
 _MOVING = frozenset(("cd", "pushd", "popd"))
@@ -235,6 +237,8 @@ def _redirected(redirects: Sequence[Redirect], case: Case) -> Iterable[Ruling]:
             continue
         if value is not None and value.startswith(("/dev/tcp/", "/dev/udp/")):
             yield unknown(f"`{value}` is a connection", network=True)
+        elif operator == "<" and redirect.fd not in ("", "0"):
+            yield unknown(f"`{redirect.fd}<` opens a file that /dev/fd/{redirect.fd} can then write", (target,))
         elif operator == "<&":
             yield unknown(f"`<&{target.source}` is not known before it runs")
         elif operator in _WRITING or operator == ">&":
@@ -248,7 +252,7 @@ def _redirected(redirects: Sequence[Redirect], case: Case) -> Iterable[Ruling]:
 def _written(target: Word, value: str | None) -> Ruling:
     if value is None and target.prefix.startswith("/dev/fd/") and target.source.startswith(">("):
         return Ruling("read-only")
-    if value is not None and is_stream(os.path.normpath(value)) and value != "/dev/stdin":
+    if value is not None and is_stream(path := os.path.normpath(value)) and not _INPUT.search(path):
         return Ruling("read-only")
     return Ruling("writes", f"it writes to {target.source}", writes=(target,))
 

@@ -156,8 +156,8 @@ def _shell(case: Case) -> Ruling:
 def _shell_doubt(case: Case, script: str, options: Options) -> str:
     if case.name not in ("bash", "sh", "dash"):
         return f"`{case.name}` is not bash"
-    if case.name != "bash" and "$'" in script:
-        return f"`{case.name}` may read the quotes in another way"
+    if case.name != "bash" and ("$'" in script or "[[" in script):
+        return f"`{case.name}` reads this in another way than bash"
     if startup := next(
         (each for each in ("BASH_ENV", "ENV") if case.around.env.get(each) or each in case.set_here), ""
     ):

@@ -65,7 +65,7 @@ def test_the_footer_counts_and_goes_to_standard_error_only() -> None:
     run = feed([result("x", agents=[agent], citations=places, usage=usage, cost_usd=None)])
     assert run.stdout == b"x\n"
     assert run.stderr.decode() == (
-        "orch: scout, 1 agent, 1.2k tokens, cost unknown, 0.5 s, 2 places cited, 1 unverified\n"
+        "orch: scout, 1 agent, 1.2k tokens (1 cached), cost unknown, 0.5 s, 2 places cited, 1 unverified\n"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +130,22 @@ def test_wrong_usage_is_exit_code_2(workspace: Path, arguments: list[str], expec
     assert (run.returncode, run.stdout) == (2, "")
     assert expected in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_hooks_of_a_question_may_write(workspace: Path) -> None:
+    """The kernel keeps `orch ask` from writing; where there are hooks it does not, since they run as the user."""
+    home, log = Path(os.environ["ORCH_HOME"]), workspace.parent / "log"
+    with ServerThread({"turns": ["Done."], "repeat": True}) as server:
+        (home / "config.yaml").write_text(f'hooks: {{Stop: [{{command: "cat >> {log}"}}]}}\n')
+        ran = orch("ask", *model_flags(server.url), "where", folder=workspace)
+    assert ran.returncode == 0, ran.stderr
+    assert '"event": "Stop"' in log.read_text() or '"event":"Stop"' in log.read_text()
+
+
+def test_a_rule_that_is_wrong_is_said_before_anything_is_asked(workspace: Path) -> None:
+    (Path(os.environ["ORCH_HOME"]) / "config.yaml").write_text('permissions: {allow: ["run_shel(git *)"]}\n')
+    with ServerThread([]) as server:
+        ran = orch("ask", *model_flags(server.url), "where", folder=workspace)
+        assert server.requests == []
+    assert ran.returncode == 2
+    assert "run_shel" in ran.stderr
