@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 # The same examples in every run: a suite is green or it is not. HYPOTHESIS_PROFILE=search looks for new ones.
-settings.register_profile("suite", derandomize=True, deadline=None)
+settings.register_profile("suite", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 

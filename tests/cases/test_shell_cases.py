@@ -58,7 +58,7 @@ async def test_b097_a_server_left_in_the_background_is_ended_and_that_is_said(tm
     async with shop(tmp_path) as made:
         port = free_port()
         server = f"{sys.executable} -u -m http.server --bind 127.0.0.1 {port}"
-        started = await made.run(f"{server} > log 2>&1 & until grep -q Serving log; do sleep 0.01; done; echo up")
+        started = await made.run(f"{server} > log 2>&1 & until grep -qs Serving log; do sleep 0.01; done; echo up")
         assert started.output == "up\n"
         assert f"http.server --bind 127.0.0.1 {port}"[:20] in started.notes[0]
         assert "ended with it" in started.notes[0] and "background: true" in started.notes[0]
